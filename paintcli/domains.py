@@ -1,0 +1,70 @@
+"""What is painted: a domain is one TOML file in prompts/ (or anywhere, named by path), read here and nowhere else."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from paintcli.errors import UsageError
+
+DEFAULT = "hibiscus"
+
+
+@dataclass(frozen=True)
+class Domain:
+    """Subjects, texts, allowlist and numbers of one domain. Shares (coverage, floor) are 0–1 of the canvas."""
+
+    name: str
+    title: str
+    subject: str
+    subjects: tuple[str, ...]
+    hpsv3_prompt: str
+    methods: frozenset[str]
+    enforce_allowlist: bool
+    paint_floor: float
+    targets: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def pigment_target(self) -> float:
+        return float(self.targets["pigment"])
+
+
+def available() -> list[str]:
+    """Names of the packaged domains."""
+    return sorted(p.name[:-5] for p in files("paintcli.prompts").iterdir() if p.name.endswith(".toml"))
+
+
+def load(name_or_path: str = DEFAULT) -> Domain:
+    """A packaged domain by name, or any .toml file by path. Raises UsageError in one sentence."""
+    if name_or_path.endswith(".toml"):
+        path = Path(name_or_path)
+        if not path.is_file():
+            raise UsageError(f"The domain file {path} does not exist.")
+        name, text = path.stem, path.read_text("utf-8")
+    else:
+        name = name_or_path
+        resource = files("paintcli.prompts") / f"{name}.toml"
+        if not resource.is_file():
+            raise UsageError(f"There is no domain {name!r}; packaged are {', '.join(available())}, or give a .toml file.")
+        text = resource.read_text("utf-8")
+    try:
+        data = tomllib.loads(text)
+        gate = data["gate"]
+        return Domain(
+            name=name,
+            title=data["title"],
+            subject=data["subject"],
+            subjects=tuple(data.get("subjects") or [data["subject"]]),
+            hpsv3_prompt=data["hpsv3_prompt"],
+            methods=frozenset(gate["methods"]),
+            enforce_allowlist=bool(gate["enforce_allowlist"]),
+            paint_floor=float(gate["paint_floor"]),
+            targets=data.get("targets", {}),
+        )
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"The domain {name_or_path} is not valid TOML: {error}.") from error
+    except KeyError as error:
+        raise UsageError(f"The domain {name_or_path} lacks the key {error.args[0]!r}.") from error

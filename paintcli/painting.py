@@ -1,0 +1,114 @@
+"""A Painting: the picture's bytes, what the page reported while it was painted, and two measures of the pixels."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from PIL import Image
+
+PAINT_DISTANCE = 32
+"""Euclidean RGB distance from the paper beyond which a pixel counts as paint (published definition)."""
+
+Fault = Literal["render_failed", "render_timeout"]
+
+
+def paper_colour(rgb: np.ndarray) -> np.ndarray:
+    """Mean colour of the most populous 4-bit-per-channel bin.
+
+    `rgb` is uint8 of shape (height, width, 3); the result is float64 of shape (3,), 0–255.
+    """
+    bins = (rgb >> 4).astype(np.int32)
+    index = (bins[..., 0] << 8) | (bins[..., 1] << 4) | bins[..., 2]
+    modal = np.bincount(index.ravel(), minlength=4096).argmax()
+    return rgb[index == modal].mean(axis=0)
+
+
+def coverage_of(rgb: np.ndarray) -> float:
+    """Share of pixels, 0–1, further than 32 (Euclidean RGB) from the paper. `rgb`: uint8 (height, width, 3)."""
+    distance = rgb.astype(np.float64) - paper_colour(rgb)
+    return float(((distance**2).sum(axis=-1) > PAINT_DISTANCE**2).mean())
+
+
+def flatten(image: Image.Image) -> np.ndarray:
+    """Any Pillow image as uint8 RGB of shape (height, width, 3), alpha composited over white."""
+    if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
+        rgba = image.convert("RGBA")
+        image = Image.alpha_composite(Image.new("RGBA", rgba.size, "white"), rgba)
+    elif image.mode.startswith("I"):  # 16- and 32-bit greys: Pillow would clip them to 255, not scale
+        grey = np.asarray(image, dtype=np.float64)
+        image = Image.fromarray((grey / (65535 if grey.max() > 255 else 255) * 255).astype(np.uint8))
+    return np.asarray(image.convert("RGB"))
+
+
+@dataclass(frozen=True)
+class Painting:
+    """What a renderer returns for one sketch and one seed, or what a picture on disk is when loaded.
+
+    `png` is None when there is no picture (`fault` says why). `calls` counts what really ran in the page:
+    "brush.circle", "p5.ellipse", "page.fetch" … → times; None where nobody counted (a picture from disk,
+    a page that died). `violations_seen` are the page's own observations that are not plain calls.
+    """
+
+    png: bytes | None
+    seed: int = 0
+    seconds: float = 0.0
+    renderer: str = ""
+    finished: bool = False
+    js_errors: tuple[str, ...] = ()
+    calls: dict[str, int] | None = None
+    fault: Fault | None = None
+    fault_detail: str = ""
+    versions: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def from_file(cls, path: Path) -> Painting:
+        """Load a picture of any format Pillow reads. Raises PaintError with one sentence when it is not one."""
+        from paintcli.errors import PaintError
+
+        try:
+            data = path.read_bytes()
+            with Image.open(io.BytesIO(data)) as image:
+                image.load()
+                if image.format != "PNG":
+                    buffer = io.BytesIO()
+                    Image.fromarray(flatten(image)).save(buffer, "PNG")
+                    data = buffer.getvalue()
+        except FileNotFoundError:
+            raise PaintError(f"{path} does not exist.") from None
+        except Exception as error:  # Pillow raises many types for bad files; the person needs one sentence
+            raise PaintError(f"{path} is not a readable picture ({error}).") from error
+        return cls(png=data)
+
+    @cached_property
+    def rgb(self) -> np.ndarray:
+        """uint8 (height, width, 3), alpha over white. Raises ValueError when there is no picture."""
+        if self.png is None:
+            raise ValueError("this painting has no picture")
+        with Image.open(io.BytesIO(self.png)) as image:
+            return flatten(image)
+
+    @property
+    def image(self) -> Image.Image:
+        return Image.fromarray(self.rgb)
+
+    @property
+    def width(self) -> int:
+        return int(self.rgb.shape[1]) if self.png else 0
+
+    @property
+    def height(self) -> int:
+        return int(self.rgb.shape[0]) if self.png else 0
+
+    @cached_property
+    def coverage(self) -> float:
+        """Share of pixels that are paint, 0–1; 0 when there is no picture."""
+        return coverage_of(self.rgb) if self.png else 0.0
+
+    def pigment(self, target: float) -> float:
+        """min(coverage / target, 1): the optional reward term. `target` is the domain's, 0 < target ≤ 1."""
+        return min(self.coverage / target, 1.0)
