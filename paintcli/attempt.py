@@ -1,4 +1,4 @@
-"""One sketch on its way through the house: static gate, renderer, run-time gate. What rendering, scoring and training share."""
+"""One sketch on its way through the house: static gate, renderer, run-time gate. Shared by render, score and train."""
 
 from __future__ import annotations
 

@@ -48,7 +48,9 @@ def load(name_or_path: str = DEFAULT) -> Domain:
         name = name_or_path
         resource = files("paintcli.prompts") / f"{name}.toml"
         if not resource.is_file():
-            raise UsageError(f"There is no domain {name!r}; packaged are {', '.join(available())}, or give a .toml file.")
+            raise UsageError(
+                f"There is no domain {name!r}; packaged are {', '.join(available())}, or give a .toml file."
+            )
         text = resource.read_text("utf-8")
     try:
         data = tomllib.loads(text)

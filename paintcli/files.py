@@ -1,4 +1,4 @@
-"""Files that are whole or absent: a temporary file beside the target, fsync, rename; JSON lines appended and fsynced."""
+"""Files that are whole or absent: a temporary file beside the target, fsync, rename. JSON lines: append, fsync."""
 
 from __future__ import annotations
 

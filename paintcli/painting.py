@@ -39,9 +39,9 @@ def flatten(image: Image.Image) -> np.ndarray:
     if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
         rgba = image.convert("RGBA")
         image = Image.alpha_composite(Image.new("RGBA", rgba.size, "white"), rgba)
-    elif image.mode.startswith("I"):  # 16- and 32-bit greys: Pillow would clip them to 255, not scale
-        grey = np.asarray(image, dtype=np.float64)
-        image = Image.fromarray((grey / (65535 if grey.max() > 255 else 255) * 255).astype(np.uint8))
+    elif image.mode.startswith("I"):  # a 16-bit grey: Pillow's own conversion clips at 255 instead of scaling
+        grey = np.asarray(image, dtype=np.float64).clip(0, 65535)
+        image = Image.fromarray((grey / 257).round().astype(np.uint8))
     return np.asarray(image.convert("RGB"))
 
 

@@ -1,0 +1,57 @@
+"""Whole or absent."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from paintcli.errors import PaintError
+from paintcli.files import append_json_line, write_atomic
+
+
+def test_a_write_replaces_the_whole_file(tmp_path):
+    target = tmp_path / "deep" / "a.png"
+    write_atomic(target, b"one")
+    write_atomic(target, b"two")
+    assert target.read_bytes() == b"two"
+    assert os.listdir(target.parent) == ["a.png"]  # no temporary file left
+
+
+def test_a_written_file_is_as_readable_as_any_other(tmp_path):
+    write_atomic(tmp_path / "a", b"")
+    (tmp_path / "b").write_bytes(b"")
+    assert (tmp_path / "a").stat().st_mode == (tmp_path / "b").stat().st_mode
+
+
+def test_lines_are_appended(tmp_path):
+    for n in range(3):
+        append_json_line(tmp_path / "rows.jsonl", {"n": n, "text": "à"})
+    assert [json.loads(line)["n"] for line in (tmp_path / "rows.jsonl").read_text("utf-8").splitlines()] == [0, 1, 2]
+
+
+def test_a_file_where_a_folder_should_be(tmp_path):
+    (tmp_path / "a").write_text("")
+    with pytest.raises(PaintError, match="not a folder"):
+        write_atomic(tmp_path / "a" / "b.png", b"x")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/dev/full is Linux's")
+def test_a_full_disk_is_one_sentence_and_leaves_the_old_file(tmp_path):
+    """A real ENOSPC: a file-size limit of 4 KiB on a child process, which the write runs into (EFBIG), and /dev/full."""
+    old = tmp_path / "a.png"
+    old.write_bytes(b"old")
+    code = (
+        "import resource, signal, sys; from pathlib import Path\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
+        "from paintcli.files import write_atomic\n"
+        "from paintcli.errors import PaintError\n"
+        "try:\n    write_atomic(Path(sys.argv[1]), b'x' * 100000)\n"
+        "except PaintError as e:\n    print(e); sys.exit(1)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(old)], capture_output=True, text=True)
+    assert done.returncode == 1 and "cannot be written" in done.stdout, done
+    assert old.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["a.png"]
