@@ -40,23 +40,21 @@ def examine(settings: Settings) -> Iterator[Finding]:
 
 
 def _page() -> Iterator[Finding]:
-    from paintcli.backends.chromium import find_chromium, find_libraries, probe_gl
+    from paintcli.backends.chromium import LIBRARIES, find_chromium, find_libraries, probe_gl
 
     try:
-        found = find_libraries()
-        names = ", ".join(f"{library.name} {library.version}" for library in found)
+        find_libraries()
+        names = ", ".join(f"{library.name} {library.version}" for library in LIBRARIES)
         yield Finding("page libraries", "ok", f"{names} (integrity checked)")
     except PaintError as error:
         yield Finding("page libraries", "gap", str(error), "`paint doctor --fix` fetches them from npm")
-        found = None
+        return
     try:
         chromium = find_chromium()
     except PaintError as error:
         yield Finding("browser", "gap", str(error), "install Chromium or Chrome, or set PAINT_CHROMIUM to it")
         return
     yield Finding("browser", "ok", str(chromium))
-    if found is None:
-        return
     try:
         gl = probe_gl()
     except PaintError as error:

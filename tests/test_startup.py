@@ -1,0 +1,38 @@
+"""`paint --help` is quick because it imports nothing heavy; that is tested by what is loaded, never by a clock."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = {"torch", "transformers", "datasets", "pyarrow", "matplotlib", "pyppeteer", "numpy", "PIL", "trl", "peft"}
+HEAVY |= {"huggingface_hub", "tree_sitter", "llama_cpp", "textual_image", "psutil"}
+
+
+def loaded_by(*arguments: str) -> set[str]:
+    code = (
+        "import json, sys\n"
+        f"sys.argv = ['paint', *{list(arguments)!r}]\n"
+        "from paintcli.cli.main import run\n"
+        "try:\n    run()\nexcept SystemExit:\n    pass\n"
+        "print(json.dumps(sorted({name.split('.')[0] for name in sys.modules})), file=sys.stderr)\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert "Usage" in ran.stdout, ran
+    return set(json.loads(ran.stderr.splitlines()[-1]))
+
+
+def test_help_imports_nothing_heavy():
+    assert loaded_by("--help") & HEAVY == set()
+
+
+@pytest.mark.parametrize("command", ["render", "doctor"])
+def test_a_command_s_help_imports_nothing_heavy(command):
+    assert loaded_by(command, "--help") & HEAVY == set()
+
+
+def test_the_probe_sees_what_is_imported():
+    """The control: a command that works does load numpy, so an empty intersection above means something."""
+    code = "import sys; import paintcli.painting; sys.exit('numpy' not in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
