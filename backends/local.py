@@ -1,0 +1,119 @@
+"""What every model loaded on this machine needs: the device, the precision, its files, and one thread to run in."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import importlib.util
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from paintcli.errors import PaintError, Unavailable, UsageError
+
+Precision = Literal["fp32", "bf16", "8bit", "4bit"]
+PRECISIONS = ("fp32", "bf16", "8bit", "4bit")
+
+T = TypeVar("T")
+
+
+def require(module: str, package: str, extra: str) -> None:
+    """Raises UsageError naming the extra to install when `module` cannot be imported. Imports nothing."""
+    if importlib.util.find_spec(module) is None:
+        raise UsageError(f"This needs {package}, which is not installed: pip install 'paintcli[{extra}]'.")
+
+
+def pick_device(device: str | None = None) -> str:
+    """`device` when given, else the best torch sees: cuda, mps or cpu."""
+    import torch
+
+    if device is not None:
+        return device
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def loading_options(precision: Precision, device: str, whole: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Keyword arguments of transformers' `from_pretrained` for `precision` on `device`.
+
+    `whole` names modules that stay unquantised. 8 and 4 bit are bitsandbytes (LLM.int8, NF4) with bf16 arithmetic.
+    """
+    import torch
+
+    if precision not in PRECISIONS:
+        raise UsageError(f"There is no precision {precision!r}; choose one of {', '.join(PRECISIONS)}.")
+    options: dict[str, Any] = {
+        "dtype": torch.float32 if precision == "fp32" else torch.bfloat16,
+        "device_map": {"": device},
+    }
+    if precision in ("8bit", "4bit"):
+        require("bitsandbytes", "bitsandbytes", "train")
+        from transformers import BitsAndBytesConfig
+
+        options["quantization_config"] = (
+            BitsAndBytesConfig(load_in_8bit=True, llm_int8_skip_modules=list(whole))
+            if precision == "8bit"
+            else BitsAndBytesConfig(
+                load_in_4bit=True,
+                bnb_4bit_quant_type="nf4",
+                bnb_4bit_compute_dtype=torch.bfloat16,
+                llm_int8_skip_modules=list(whole),
+            )
+        )
+    return options
+
+
+def fetch(repo: str, filename: str) -> Path:
+    """A file of a Hub model: from the local cache, else downloaded. Raises PaintError when it cannot be had."""
+    from huggingface_hub import hf_hub_download
+    from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, LocalEntryNotFoundError, RepositoryNotFoundError
+
+    try:
+        return Path(hf_hub_download(repo, filename))
+    except GatedRepoError:
+        raise PaintError(f"The model {repo} asks for its licence to be accepted on the Hub, and for a token.") from None
+    except RepositoryNotFoundError:
+        raise PaintError(f"There is no model {repo} on the Hub, or your token may not read it.") from None
+    except LocalEntryNotFoundError:
+        raise PaintError(
+            f"The model {repo} is not on this disk and the Hub cannot be reached; connect once, or give a local path."
+        ) from None
+    except HfHubHTTPError as error:
+        raise PaintError(f"The Hub did not hand out {repo}/{filename} ({error}).") from error
+
+
+def from_hub_or_disk(load: Callable[..., T], model: str, **options: Any) -> T:
+    """`load(model, **options)` (a transformers `from_pretrained`) with its many failures as one PaintError sentence."""
+    try:
+        return load(model, **options)
+    except (OSError, ValueError, KeyError) as error:  # what transformers raises for absent, half and foreign folders
+        where = "in that folder" if Path(model).is_dir() else "on this disk, and the Hub did not give it"
+        reason = " ".join(str(error).split())[:160]
+        raise PaintError(f"The model {model} cannot be loaded: nothing usable {where} ({reason}).") from error
+
+
+class OneAtATime:
+    """Runs a model's blocking calls in a thread, one at a time, and turns running out of memory into Unavailable.
+
+    One at a time because two forward passes side by side only double the memory: a GPU, like llama.cpp, is busy
+    with one already.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._lock = threading.Lock()
+
+    async def run(self, work: Callable[[], T]) -> T:
+        return await asyncio.to_thread(self.run_sync, work)
+
+    def run_sync(self, work: Callable[[], T]) -> T:
+        import torch
+
+        with self._lock:
+            try:
+                with torch.inference_mode():
+                    return work()
+            except (torch.OutOfMemoryError, MemoryError) as error:
+                raise Unavailable(f"{self.name} ran out of memory; use a smaller batch, 8bit or 4bit.") from error
