@@ -1,0 +1,551 @@
+// The trusted half of the page. Evaluated once in a blank document, before p5, p5.brush and the sketch; the value of
+// this expression is a handle that only the debugger holds: nothing here is reachable from any global. Everything used
+// after the sketch has begun to run is taken from the page now, so that whatever a sketch overrides changes nothing.
+(function () {
+  "use strict";
+
+  const { apply, construct, ownKeys, getOwnPropertyDescriptor: descriptorOf } = Reflect;
+  const define = Object.defineProperty;
+  const getPrototypeOf = Object.getPrototypeOf;
+  const { imul, min } = Math;
+  const later = setTimeout.bind(window);
+  const bare = (members) => Object.assign(Object.create(null), members);
+
+  // ---- What ran -----------------------------------------------------------------------------------------------------
+  // `depth` > 0 while a library works: what it calls then is its own business. `sketching` > 0 while code of the sketch
+  // runs synchronously, so that p5's own work between frames is not taken for the sketch's.
+
+  const slots = Object.create(null);
+  let depth = 0;
+  let sketching = 0;
+
+  function slot(name) {
+    return (slots[name] ??= { n: 0 });
+  }
+
+  // A function handed to a library is the sketch's again while the library calls it back.
+  function outward(callback) {
+    return function (...args) {
+      const held = depth;
+      depth = 0;
+      sketching++;
+      try {
+        return new.target ? construct(callback, args, new.target) : apply(callback, this, args);
+      } finally {
+        sketching--;
+        depth = held;
+      }
+    };
+  }
+
+  // A library function, counted on every call (`always`) or only when no library function is running already.
+  function inward(name, original, always) {
+    const seen = slot(name);
+    return function (...args) {
+      if (always || depth === 0) {
+        seen.n++;
+        for (let i = 0; i < args.length; i++) if (typeof args[i] === "function") args[i] = outward(args[i]);
+      }
+      depth++;
+      try {
+        return apply(original, this, args);
+      } finally {
+        depth--;
+      }
+    };
+  }
+
+  // A library function that p5 itself calls.
+  function quiet(original) {
+    return function (...args) {
+      depth++;
+      try {
+        return apply(original, this, args);
+      } finally {
+        depth--;
+      }
+    };
+  }
+
+  function countedClass(name, original) {
+    const seen = slot(name);
+    return new Proxy(original, {
+      construct(target, args, newTarget) {
+        if (depth === 0) seen.n++;
+        depth++;
+        try {
+          return construct(target, args, newTarget);
+        } finally {
+          depth--;
+        }
+      },
+      set() {
+        return true;
+      },
+      defineProperty() {
+        return true;
+      },
+    });
+  }
+
+  // A function of the page that only counts when the sketch itself calls it; p5 calls the original.
+  function watch(owner, key, name, only) {
+    const property = descriptorOf(owner, key);
+    if (!property || typeof property.value !== "function") return;
+    const original = property.value;
+    const seen = slot(name);
+    const counting = function (...args) {
+      if (depth === 0 && (!only || sketching > 0)) seen.n++;
+      return new.target ? construct(original, args, new.target) : apply(original, this, args);
+    };
+    // A library may hang its own method on one object (p5.brush does, on its GL context). A sketch that writes here
+    // wants to stand between the libraries and the canvas: counted, and in vain.
+    const overridden = slot("page.override");
+    define(owner, key, {
+      configurable: false,
+      enumerable: property.enumerable,
+      get: () => counting,
+      set(value) {
+        if (depth === 0) overridden.n++;
+        else define(this, key, { value, configurable: true, enumerable: true, writable: true });
+      },
+    });
+  }
+
+  // What a sketch has no use for does not exist any more: a call counts, and throws.
+  function forbid(owner, key, name = `page.${key}`) {
+    if (!owner || !(key in owner)) return;
+    const seen = slot(name);
+    const refuse = function () {
+      seen.n++;
+      throw new TypeError(`${key} is not available to a sketch`);
+    };
+    define(owner, key, { configurable: true, enumerable: false, get: () => refuse, set() {} });
+  }
+
+  function forbidAccess(owner, key, name = `page.${key}`) {
+    if (!owner || !(key in owner)) return;
+    const seen = slot(name);
+    define(owner, key, {
+      configurable: true,
+      enumerable: false,
+      get() {
+        if (depth === 0) seen.n++;
+        return undefined;
+      },
+      set() {
+        seen.n++;
+      },
+    });
+  }
+
+  // ---- Determinism --------------------------------------------------------------------------------------------------
+  // Mulberry32. The seed moves the start of its one sequence; p5, p5.brush and the sketch draw from it, nobody else.
+
+  function mulberry(start) {
+    let state = start | 0;
+    return function () {
+      state = (state + 0x6d2b79f5) | 0;
+      let t = imul(state ^ (state >>> 15), 1 | state);
+      t = (t + imul(t ^ (t >>> 7), 61 | t)) ^ t;
+      return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+    };
+  }
+
+  let random = mulberry(0x9e3779b9);
+  let noise = mulberry(1);
+  Math.random = function () {
+    return random();
+  };
+
+  // A clock that moves only when it is read (1/16 ms) and when a frame passes (1/60 s): equal code sees equal times.
+  const EPOCH = 1767225600000; // 2026-01-01T00:00:00Z
+  let clock = 0;
+  const tick = () => (clock += 0.0625);
+  const NativeDate = Date;
+  define(NativeDate, "now", { value: () => EPOCH + Math.floor(tick()), writable: true, configurable: true });
+  const FrozenDate = new Proxy(NativeDate, {
+    construct: (target, args, newTarget) =>
+      construct(target, args.length === 0 ? [EPOCH + (tick() | 0)] : args, newTarget),
+    apply: (target) => `${construct(target, [EPOCH + (tick() | 0)])}`,
+  });
+  define(NativeDate.prototype, "constructor", { value: FrozenDate });
+  define(window, "Date", { value: FrozenDate, writable: true, configurable: true });
+  define(Performance.prototype, "now", { value: tick, writable: true, configurable: true });
+  define(Performance.prototype, "timeOrigin", { get: () => EPOCH, configurable: true });
+  for (const key of ["mark", "measure", "getEntries", "getEntriesByName", "getEntriesByType"])
+    define(Performance.prototype, key, { value: () => [], configurable: true });
+  define(Event.prototype, "timeStamp", { get: tick, configurable: true });
+  define(Crypto.prototype, "getRandomValues", {
+    value(array) {
+      const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+      for (let i = 0; i < bytes.length; i++) bytes[i] = noise() * 256;
+      return array;
+    },
+  });
+  define(Crypto.prototype, "randomUUID", {
+    value() {
+      let text = "";
+      for (let i = 0; i < 32; i++) text += ((noise() * 16) | 0).toString(16) + ([7, 11, 15, 19].includes(i) ? "-" : "");
+      return text;
+    },
+  });
+
+  // Frames come from here: no throttling, no wall clock, and none after the painting is done.
+  let frameRequests = [];
+  let frameId = 0;
+  define(window, "requestAnimationFrame", {
+    value(callback) {
+      frameRequests.push([++frameId, callback]);
+      if (frameRequests.length === 1) later(runFrame, 0);
+      return frameId;
+    },
+  });
+  define(window, "cancelAnimationFrame", {
+    value(id) {
+      frameRequests = frameRequests.filter((request) => request[0] !== id);
+    },
+  });
+  function runFrame() {
+    if (finished) return;
+    const due = frameRequests;
+    frameRequests = [];
+    clock += 1000 / 60;
+    for (let i = 0; i < due.length; i++) due[i][1](clock);
+  }
+
+  // ---- The fill masks -----------------------------------------------------------------------------------------------
+  // p5.brush lays very low alphas over one another; an 8-bit canvas on the CPU rounds them down and loses a third of
+  // the pigment. Half-float canvases keep it, and with `willReadFrequently` no browser flag is needed.
+
+  const canvasContext = HTMLCanvasElement.prototype.getContext;
+  const offscreenContext = OffscreenCanvas.prototype.getContext;
+  OffscreenCanvas.prototype.getContext = function (type, settings) {
+    if (type === "2d") settings = { ...settings, colorType: "float16", willReadFrequently: true };
+    return apply(offscreenContext, this, [type, settings]);
+  };
+
+  // ---- What is shut -------------------------------------------------------------------------------------------------
+
+  const documentOpen = document.open;
+  const documentWrite = document.write;
+  const documentClose = document.close;
+  const toDataURL = HTMLCanvasElement.prototype.toDataURL;
+  const widthOf = descriptorOf(HTMLCanvasElement.prototype, "width").get;
+  const heightOf = descriptorOf(HTMLCanvasElement.prototype, "height").get;
+  const isContextLost = WebGL2RenderingContext.prototype.isContextLost;
+  const listen = EventTarget.prototype.addEventListener;
+
+  for (const key of [
+    "fetch", "XMLHttpRequest", "WebSocket", "WebSocketStream", "EventSource", "WebTransport", "RTCPeerConnection",
+    "webkitRTCPeerConnection", "RTCDataChannel", "Worker", "SharedWorker", "BroadcastChannel", "Notification",
+    "importScripts", "open", "alert", "confirm", "prompt", "print", "close", "stop", "showOpenFilePicker",
+    "showSaveFilePicker", "showDirectoryPicker", "queryLocalFonts", "getScreenDetails", "fetchLater", "Audio",
+    "FontFace", "PaymentRequest", "eval",
+  ])
+    forbid(window, key);
+  for (const key of [
+    "localStorage", "sessionStorage", "indexedDB", "caches", "cookieStore", "sharedStorage", "speechSynthesis",
+    "external", "launchQueue", "documentPictureInPicture", "trustedTypes",
+  ])
+    forbidAccess(window, key);
+  for (const key of ["sendBeacon", "share", "registerProtocolHandler", "getUserMedia", "webkitGetUserMedia", "vibrate"])
+    forbid(Navigator.prototype, key);
+  for (const key of [
+    "serviceWorker", "clipboard", "mediaDevices", "geolocation", "credentials", "storage", "locks", "usb", "serial",
+    "hid", "bluetooth", "gpu", "wakeLock", "permissions", "presentation", "xr", "storageBuckets",
+  ])
+    forbidAccess(Navigator.prototype, key);
+  for (const key of ["write", "writeln", "open", "close", "execCommand"]) forbid(Document.prototype, key, "page.document");
+  forbidAccess(Document.prototype, "cookie");
+  for (const sample of [function () {}, async function () {}, function* () {}, async function* () {}]) {
+    const prototype = getPrototypeOf(sample);
+    const seen = slot("page.Function");
+    const refuse = new Proxy(prototype.constructor, {
+      construct() {
+        seen.n++;
+        throw new TypeError("Function is not available to a sketch");
+      },
+      apply() {
+        seen.n++;
+        throw new TypeError("Function is not available to a sketch");
+      },
+    });
+    define(prototype, "constructor", { value: refuse });
+    if (prototype === Function.prototype) define(window, "Function", { value: refuse });
+  }
+  for (const key of ["setTimeout", "setInterval"]) {
+    const original = window[key];
+    const seen = slot("page.eval");
+    define(window, key, {
+      value(callback, ...rest) {
+        if (typeof callback !== "function") {
+          seen.n++;
+          return 0;
+        }
+        return original(outward(callback), ...rest);
+      },
+    });
+  }
+
+  watch(Document.prototype, "createElement", "page.createElement", true);
+  watch(Document.prototype, "createElementNS", "page.createElement", true);
+  watch(Document.prototype, "importNode", "page.createElement", true);
+  watch(Node.prototype, "cloneNode", "page.createElement", true);
+  watch(HTMLCanvasElement.prototype, "getContext", "page.getContext", true);
+  watch(OffscreenCanvas.prototype, "getContext", "page.getContext", true);
+  for (const owner of [HTMLCanvasElement.prototype, OffscreenCanvas.prototype])
+    for (const key of [
+      "toDataURL", "toBlob", "convertToBlob", "transferToImageBitmap", "transferControlToOffscreen", "captureStream",
+    ])
+      watch(owner, key, `page.${key}`);
+  for (const [constructor, name] of [
+    [CanvasRenderingContext2D, "page.canvas2d"],
+    [OffscreenCanvasRenderingContext2D, "page.canvas2d"],
+    [WebGL2RenderingContext, "page.webgl"],
+    [WebGLRenderingContext, "page.webgl"],
+  ])
+    for (const key of ownKeys(constructor.prototype)) if (key !== "constructor") watch(constructor.prototype, key, name, true);
+  for (const key of ["Image", "OffscreenCanvas", "ImageData", "Path2D", "DOMParser", "MutationObserver", "VideoFrame"]) {
+    const original = window[key];
+    if (original) define(window, key, { value: countedClass(`page.${key}`, original) });
+  }
+  watch(window, "createImageBitmap", "page.createImageBitmap");
+
+  // ---- The libraries ------------------------------------------------------------------------------------------------
+
+  let main = null; // p5's global instance
+  let canvas = null; // the canvas that p5 itself made last
+  let started = false;
+  let setupDone = false;
+  let threw = false;
+  let frames = 0;
+  let finished = "";
+  let firstFrame = "";
+  let stops = true; // whether the source mentions noLoop at all
+  const FRAMES = 60; // how long a sketch that mentions it may go on before it counts as never stopping
+
+  // p5 itself calls these between frames; the sketch's own calls go through the globals.
+  const internal = new Set(["createCanvas", "push", "pop", "resetMatrix", "remove"]);
+
+  function finish(why) {
+    if (!finished) finished = why;
+  }
+
+  // The sketch's setup and draw: its code runs at depth 0, and a failure ends the painting with what there is.
+  function entry(original, whenThrown) {
+    const run = outward(original);
+    return function (...args) {
+      let result;
+      try {
+        result = apply(run, this, args);
+      } catch (error) {
+        failed(whenThrown);
+        throw error;
+      }
+      if (result && typeof result === "object" && typeof result.then === "function")
+        return (async () => {
+          try {
+            return await result;
+          } catch (error) {
+            failed(whenThrown);
+            throw error;
+          }
+        })();
+      return result;
+    };
+  }
+
+  function failed(why) {
+    threw = true;
+    later(() => later(() => finish(why), 0), 0); // after the browser has reported the error
+  }
+
+  function tapPrototype(prototype, prefix) {
+    const names = ownKeys(prototype);
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i];
+      if (typeof name !== "string" || name === "constructor" || name[0] === "_") continue;
+      const property = descriptorOf(prototype, name);
+      if (typeof property.value !== "function" || /^class\b/.test(property.value)) continue;
+      if (name === "redraw") continue; // asynchronous: its depth would outlive it
+      const wrapped = inward(`${prefix}.${name}`, property.value, false);
+      const plain = internal.has(name);
+      const original = property.value;
+      define(prototype, name, {
+        ...property,
+        value: plain
+          ? function (...args) {
+              depth++;
+              try {
+                return apply(original, this, args);
+              } finally {
+                depth--;
+                if (name === "createCanvas" && (!main || this === main)) canvas = this.canvas;
+              }
+            }
+          : wrapped,
+      });
+    }
+  }
+
+  function tapGlobals(instance, prototype) {
+    const names = ownKeys(prototype);
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i];
+      if (typeof name !== "string" || name === "constructor" || name[0] === "_") continue;
+      const property = descriptorOf(window, name);
+      if (!property || !property.configurable) continue;
+      const seen = slot(`p5.${name}`);
+      const own = descriptorOf(prototype, name);
+      if (typeof own.value === "function" && typeof property.value === "function") {
+        const bound = property.value;
+        if (name === "resetMatrix") continue; // p5 itself calls this one through the window, once a frame
+        const counted = inward(`p5.${name}`, bound, true);
+        define(window, name, {
+          configurable: true,
+          enumerable: true,
+          value: name === "createCanvas" ? (...args) => guarded(apply(counted, undefined, args)) : counted,
+        });
+      } else if (property.get && (name === "pixels" || name === "drawingContext")) {
+        define(window, name, {
+          configurable: true,
+          enumerable: true,
+          get() {
+            seen.n++;
+            return property.get();
+          },
+        });
+      }
+    }
+  }
+
+  // What createCanvas returns: p5's renderer, whose every use by the sketch is seen.
+  function guarded(renderer) {
+    if (!renderer || typeof renderer !== "object") return renderer;
+    return new Proxy(renderer, {
+      get(target, key) {
+        if (typeof key === "string" && key in target && key !== "then") slot(`canvas.${key}`).n++;
+        const value = apply(Reflect.get, undefined, [target, key]);
+        return typeof value === "function" ? (...args) => apply(value, target, args) : value;
+      },
+      set(target, key) {
+        slot("canvas.set").n++;
+        return true;
+      },
+    });
+  }
+
+  function tapP5() {
+    const P5 = window.p5;
+    tapPrototype(P5.prototype, "p5");
+    const hooks = P5.lifecycleHooks;
+    for (const phase of ["presetup", "postsetup", "predraw", "postdraw"])
+      for (let i = 0; i < hooks[phase].length; i++) hooks[phase][i] = quiet(hooks[phase][i]);
+    const own = {
+      presetup() {
+        started = true;
+        if (this !== P5.instance) return;
+        main = this;
+        tapGlobals(this, P5.prototype);
+        if (typeof window.setup === "function") window.setup = entry(window.setup, "setup threw");
+      },
+      postsetup() {
+        if (this !== main) return;
+        setupDone = true;
+        if (typeof window.draw === "function") window.draw = entry(window.draw, "draw threw");
+        else finish("painted in setup");
+      },
+      postdraw() {
+        if (this !== main) return;
+        frames++;
+        if (!main._loop) finish("looping stopped");
+        else if (!stops) finish("first frame");
+        else if (frames === 1) firstFrame = picture();
+        else if (frames >= FRAMES) finish("never stopped");
+      },
+    };
+    P5.registerAddon(function (P5, prototype, lifecycles) {
+      for (const phase of ["presetup", "postsetup", "postdraw"])
+        lifecycles[phase] = function () {
+          apply(own[phase], this, []);
+        };
+    });
+    const instances = slot("p5.p5");
+    const reached = slot("p5.instance");
+    window.p5 = new Proxy(P5, {
+      construct(target, args, newTarget) {
+        instances.n++;
+        return construct(target, args, newTarget);
+      },
+      get(target, key) {
+        if (key === "instance" && depth === 0) reached.n++;
+        return target[key];
+      },
+    });
+  }
+
+  function tapBrush() {
+    const library = window.brush;
+    const names = ownKeys(library);
+    const tapped = {};
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i];
+      const original = library[name];
+      const isClass = typeof original === "function" && /^class\b/.test(Function.prototype.toString.call(original));
+      tapped[name] = isClass ? countedClass(`brush.${name}`, original) : inward(`brush.${name}`, original, true);
+    }
+    define(window, "brush", { configurable: true, writable: true, value: tapped });
+  }
+
+  // ---- The picture --------------------------------------------------------------------------------------------------
+
+  const MOST = 4096 * 4096; // pixels; beyond it is a bomb, not a painting
+
+  function picture() {
+    if (!canvas) return "";
+    const width = apply(widthOf, canvas, []);
+    const height = apply(heightOf, canvas, []);
+    if (!(width > 0 && height > 0)) return "";
+    if (width * height > MOST) return `too large: ${width}×${height} pixels`;
+    const gl = apply(canvasContext, canvas, ["webgl2"]);
+    if (gl && apply(isContextLost, gl, [])) return "context lost";
+    return apply(toDataURL, canvas, ["image/png"]);
+  }
+
+  return bare({
+    // A blank document that is left open: p5 waits for its end.
+    open(html) {
+      apply(documentOpen, document, []);
+      apply(documentWrite, document, [html]);
+    },
+    begin(seed, mentionsNoLoop) {
+      random = mulberry((0x9e3779b9 + seed) | 0);
+      noise = mulberry(seed | 0);
+      clock = 0;
+      stops = mentionsNoLoop;
+    },
+    brushLoaded() {
+      tapBrush();
+      tapP5();
+      for (const name in slots) slots[name].n = 0;
+      sketching = 1;
+    },
+    close() {
+      sketching = 0;
+      apply(listen, window, ["load", () => later(() => later(() => later(() => {
+        if (!main) finish(started ? "instance mode" : "not started");
+      }, 0), 0), 0)]);
+      apply(documentClose, document, []);
+    },
+    state() {
+      return bare({ finished, started, setupDone, threw, frames, painting: !!canvas });
+    },
+    result() {
+      const held = finished === "never stopped" ? firstFrame : picture();
+      const calls = Object.create(null);
+      for (const name in slots) if (slots[name].n > 0) calls[name] = slots[name].n;
+      return bare({ picture: held, calls });
+    },
+  });
+})();

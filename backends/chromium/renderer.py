@@ -1,0 +1,422 @@
+"""The local renderer: one warm browser, a fresh page for every sketch, and a verdict on whose fault a failure is."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import os
+import re
+import threading
+from collections.abc import Coroutine
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from paintcli.backends.chromium.browser import Browser, BrowserGone, CallTimeout, Page, PageGone
+from paintcli.backends.chromium.gl import choose_gl
+from paintcli.backends.chromium.libraries import HERE, LIBRARIES, find_chromium, library_sources
+from paintcli.errors import PaintError, Unavailable
+from paintcli.painting import Painting
+
+RASTER = "float16"
+"""How p5.brush's fill masks are rasterised; part of the renderer's name because the bytes depend on it."""
+
+DOCUMENT = (
+    '<!doctype html><html><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" '
+    "content=\"default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'\">"
+    "</head><body>"
+)
+
+
+@lru_cache(maxsize=1)
+def _harness() -> str:
+    return (HERE / "page" / "harness.js").read_text("utf-8")
+
+
+@dataclass
+class Crash(Exception):
+    """The page (or the GL behind it) died; not yet known whose fault that is."""
+
+    reason: str
+
+
+class ChromiumRenderer:
+    """Paints sketches in a local Chromium. Callable from any thread and any event loop; many calls at once are fine.
+
+    `workers` pages paint at the same time (never more than there are cores: beyond that each only waits for another),
+    `deadline` is in seconds per painting, `heap_mb` and `memory_mb` bound the page's JavaScript heap and its process in
+    MiB. The browser starts with the first painting and is relaunched when it died. `offline=False` is for the test that
+    shows what the network cut keeps away.
+    """
+
+    def __init__(
+        self,
+        workers: int = 2,
+        deadline: float = 30.0,
+        *,
+        chromium: Path | None = None,
+        gl: str | None = None,
+        heap_mb: int = 512,
+        memory_mb: int = 1536,
+        offline: bool = True,
+    ):
+        self.workers = max(1, min(workers, os.cpu_count() or 1))
+        self.deadline = deadline
+        self.program = chromium or find_chromium()
+        library_sources()
+        self.gl = gl or choose_gl(self.program)
+        self._studio = _Studio(self, heap_mb=heap_mb, memory_mb=memory_mb, offline=offline)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._guard = threading.Lock()
+        self._closed = False
+
+    async def render(self, source: str, seed: int = 0) -> Painting:
+        """Paint `source` with `seed` ≥ 0. A failure of the sketch is a Painting with `fault`; ours raises Unavailable."""
+        return await asyncio.wrap_future(self._submit(self._studio.render(source, seed)))
+
+    def render_sync(self, source: str, seed: int = 0) -> Painting:
+        """The same, for callers without an event loop."""
+        return self._submit(self._studio.render(source, seed)).result()
+
+    def warm_up(self) -> None:
+        """Start the browser and prepare its first pages, so that the first painting does not pay for it."""
+        self._submit(self._studio.warm_up()).result()
+
+    def close(self) -> None:
+        """Kill the browser and end the thread. Safe to call twice."""
+        with self._guard:
+            if self._closed:
+                return
+            self._closed = True
+            loop, thread = self._loop, self._thread
+        if loop is None or thread is None:
+            return
+        asyncio.run_coroutine_threadsafe(self._studio.close(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(5)
+
+    def __enter__(self) -> ChromiumRenderer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _submit(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
+        with self._guard:
+            if self._closed:
+                coroutine.close()
+                raise PaintError("This renderer is closed.")
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(target=self._loop.run_forever, name="paint-chromium", daemon=True)
+                self._thread.start()
+            return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+
+
+class _Studio:
+    """The asynchronous half, on the renderer's own loop: pyppeteer is never awaited from any other."""
+
+    def __init__(self, owner: ChromiumRenderer, *, heap_mb: int, memory_mb: int, offline: bool):
+        self._owner = owner
+        self._options = {"heap_mb": heap_mb, "offline": offline}
+        self._memory = memory_mb * 1024 * 1024
+        self._offline = offline
+        self._browser: Browser | None = None
+        self._launching = asyncio.Lock()
+        self._easels = asyncio.Semaphore(owner.workers)
+        self._alone = asyncio.Lock()
+        self._prepared: asyncio.Task[_Easel] | None = None
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    async def render(self, source: str, seed: int) -> Painting:
+        try:
+            async with self._easels:
+                return await self._attempt(source, seed)
+        except (Crash, BrowserGone) as first:
+            # Who was it? Once more, alone in a fresh browser: what happens again is the sketch's own doing.
+            async with self._all_easels():
+                await self._drop_browser()
+                try:
+                    return await self._attempt(source, seed)
+                except Crash as again:
+                    return self._failed(seed, "render_failed", f"{again.reason}, twice, the second time alone")
+                except BrowserGone as again:
+                    raise Unavailable(f"The browser died twice ({first}; {again}).") from again
+                finally:
+                    if self._browser and not self._browser.healthy:
+                        await self._drop_browser()
+
+    async def warm_up(self) -> None:
+        await self._ready_browser()
+
+    async def close(self) -> None:
+        await self._drop_browser()
+
+    # -- one painting ------------------------------------------------------------------------------------------------
+
+    async def _attempt(self, source: str, seed: int) -> Painting:
+        loop = asyncio.get_running_loop()
+        easel = await self._take_easel()
+        try:
+            start = loop.time()
+            painting = await easel.paint(source, seed, self._owner.deadline, self._memory)
+            return replace(
+                painting,
+                seconds=loop.time() - start,
+                renderer=self._name(easel.browser.version),
+                versions=self._versions(easel.browser.version),
+            )
+        finally:
+            self._background(easel.page.close())
+
+    def _name(self, version: str) -> str:
+        return f"chromium {version.split('.')[0]} {self._owner.gl} {RASTER}"
+
+    def _versions(self, version: str) -> dict[str, str]:
+        libraries = {library.name: library.version for library in LIBRARIES}
+        return {"chromium": version, **libraries, "gl": self._owner.gl, "raster": RASTER}
+
+    def _failed(self, seed: int, fault: Any, detail: str) -> Painting:
+        version = self._browser.version if self._browser else ""
+        return Painting(
+            None,
+            seed=seed,
+            renderer=self._name(version or "?"),
+            fault=fault,
+            fault_detail=detail,
+            versions=self._versions(version),
+        )
+
+    # -- pages and browsers ------------------------------------------------------------------------------------------
+
+    async def _take_easel(self) -> _Easel:
+        """The prepared page, and the next one begun; a browser that fails here is replaced once."""
+        for last in (False, True):
+            browser = await self._ready_browser()
+            task, self._prepared = self._prepared, None
+            try:
+                easel = await asyncio.shield(task) if task else await _Easel.prepare(browser)
+                if easel.browser is not browser or not easel.usable:
+                    easel = await _Easel.prepare(browser)
+                break
+            except (BrowserGone, PageGone, CallTimeout) as error:
+                await self._drop_browser(browser)
+                if last:
+                    raise BrowserGone(str(error)) from error
+        if self._prepared is None:
+            self._prepared = self._background(_Easel.prepare(browser))
+        return easel
+
+    async def _ready_browser(self) -> Browser:
+        async with self._launching:
+            if self._browser and not self._browser.healthy:
+                await self._browser.close()
+                self._browser = None
+            if self._browser is None:
+                self._browser = await Browser.launch(self._owner.program, self._owner.gl, **self._options)
+            return self._browser
+
+    async def _drop_browser(self, only: Browser | None = None) -> None:
+        async with self._launching:
+            if self._browser and (only is None or only is self._browser):
+                browser, self._browser, self._prepared = self._browser, None, None
+                await browser.close()
+
+    @contextlib.asynccontextmanager
+    async def _all_easels(self) -> Any:
+        """Wait until nobody else paints and keep it so; one such trial at a time, or two would wait for each other."""
+        async with self._alone:
+            for _ in range(self._owner.workers):
+                await self._easels.acquire()
+            try:
+                yield
+            finally:
+                for _ in range(self._owner.workers):
+                    self._easels.release()
+
+    def _background(self, coroutine: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        task = asyncio.get_running_loop().create_task(coroutine)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())
+        return task
+
+
+class _Easel:
+    """One prepared page: the harness inside, a document left open, p5 loaded and waiting."""
+
+    def __init__(self, browser: Browser, page: Page, handle: str):
+        self.browser = browser
+        self.page = page
+        self._handle = handle
+
+    @property
+    def usable(self) -> bool:
+        return self.browser.healthy and not self.page.gone
+
+    @classmethod
+    async def prepare(cls, browser: Browser) -> _Easel:
+        page = await browser.open_page()
+        try:
+            calls = [page.send("Runtime.enable"), page.send("Page.enable")]
+            if browser.offline:
+                calls += [
+                    page.send("Network.enable"),
+                    page.send(
+                        "Network.emulateNetworkConditions",
+                        {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0},
+                    ),
+                    page.send("Fetch.enable", {"patterns": [{"urlPattern": "*"}]}),
+                ]
+            await asyncio.gather(*calls)
+            made = await page.send("Runtime.evaluate", {"expression": _harness()})
+            easel = cls(browser, page, _demand(made)["result"]["objectId"])
+            await asyncio.gather(easel._tell("open", DOCUMENT), easel._evaluate_library(library_sources()[0]))
+            page.reset()
+            return easel
+        except BaseException:
+            await page.close()
+            raise
+
+    async def paint(self, source: str, seed: int, deadline: float, memory: int) -> Painting:
+        page, loop = self.page, asyncio.get_running_loop()
+        gpu = self.browser.gpu_process()
+        cpu, begun = page.cpu_seconds(), loop.time()
+        until = begun + deadline
+        state: dict[str, Any] = {}
+        handing = asyncio.ensure_future(self._hand_over(source, seed, deadline))
+        handing.add_done_callback(lambda done: done.cancelled() or done.exception())
+        asking: asyncio.Future[Any] = handing
+        pause = 0.005
+        while True:
+            await asyncio.wait({asking}, timeout=0.05)
+            if page.rss() > memory:
+                page.kill(f"the page took more than {memory >> 20} MiB of memory")
+            if gpu and not (gpu.is_running() and gpu.status() != "zombie"):
+                raise Crash("the graphics process died")
+            if asking.done():
+                try:
+                    answer = asking.result()
+                except PageGone as error:
+                    if page.navigations and "navigated" in page.gone:
+                        return self._without_picture(seed, page.gone)
+                    raise Crash(str(error)) from error
+                except CallTimeout:
+                    answer = {}
+                if answer:
+                    state = answer
+                if state.get("finished"):
+                    break
+                if loop.time() > until:
+                    break
+                await asyncio.sleep(pause)
+                pause = min(pause * 1.5, 0.05)
+                asking = asyncio.ensure_future(self._ask("state", timeout=max(until - loop.time(), 0.05)))
+                asking.add_done_callback(lambda done: done.cancelled() or done.exception())
+            elif loop.time() > until:
+                break
+        if not state.get("finished"):
+            if asking.done():
+                return self._timed_out(seed, deadline, "its setup never came to an end, and the page was idle")
+            used = None if cpu is None else (page.cpu_seconds() or cpu) - cpu
+            if used is None or used < 0.5 * deadline:
+                raise Unavailable(
+                    f"The page got only {used or 0:.1f} s of processor time in {deadline:.0f} s and was not done."
+                )
+            return self._timed_out(seed, deadline, f"it was still computing after {used:.1f} s of processor time")
+        try:
+            result = await self._ask("result", timeout=CALL_RESULT)
+        except (PageGone, CallTimeout) as error:
+            raise Crash(str(error)) from error
+        picture = result["picture"]
+        if picture == "context lost":
+            raise Crash("the graphics context was lost")
+        if not picture.startswith("data:image/png;base64,"):
+            return replace(self._without_picture(seed, picture or "no canvas"), calls=self._calls(result["calls"]))
+        return Painting(
+            base64.b64decode(picture.partition(",")[2]),
+            seed=seed,
+            finished=not state["threw"],
+            js_errors=tuple(page.errors),
+            calls=self._calls(result["calls"]),
+        )
+
+    def _timed_out(self, seed: int, deadline: float, why: str) -> Painting:
+        return Painting(
+            None,
+            seed=seed,
+            js_errors=tuple(self.page.errors),
+            fault="render_timeout",
+            fault_detail=f"not done after {deadline:g} s: {why}",
+        )
+
+    def _without_picture(self, seed: int, why: str) -> Painting:
+        return Painting(
+            None,
+            seed=seed,
+            js_errors=tuple(self.page.errors),
+            calls=self._calls({}),
+            fault="render_failed",
+            fault_detail=why,
+        )
+
+    def _calls(self, counted: dict[str, int]) -> dict[str, int]:
+        page = self.page
+        seen = {"page.dialog": page.dialogs, "page.popup": page.popups}
+        seen |= {"page.navigate": page.navigations, "page.request": page.requests}
+        return dict(sorted({**counted, **{name: n for name, n in seen.items() if n}}.items()))
+
+    async def _hand_over(self, source: str, seed: int, deadline: float) -> dict[str, Any]:
+        """Seed, p5.brush, sketch, end of document: sent in one go, answered by the page's state."""
+        stops = bool(re.search(r"\bnoLoop\b", source))
+        brush = library_sources()[1]
+        evaluate = {"allowUnsafeEvalBlockedByCSP": False, "silent": False, "returnByValue": False}
+        answers = await asyncio.gather(
+            self._tell("begin", seed, stops, timeout=deadline),
+            self._evaluate_library(brush, timeout=deadline),
+            self._tell("brushLoaded", timeout=deadline),
+            self.page.send(
+                "Runtime.evaluate", {"expression": f"{source}\n//# sourceURL=sketch.js", **evaluate}, timeout=deadline
+            ),
+            self._tell("close", timeout=deadline),
+            self._ask("state", timeout=deadline),
+        )
+        failure = answers[3].get("exceptionDetails")
+        if failure:
+            self.page._exception({"exceptionDetails": failure})
+        return answers[-1]
+
+    async def _evaluate_library(self, source: str, timeout: float = 15.0) -> None:
+        answer = await self.page.send("Runtime.evaluate", {"expression": source}, timeout=timeout)
+        _demand(answer)
+
+    async def _tell(self, method: str, *arguments: Any, timeout: float = 15.0) -> Any:
+        answer = await self.page.send(
+            "Runtime.callFunctionOn",
+            {
+                "objectId": self._handle,
+                "functionDeclaration": f"function(...args){{return this.{method}(...args)}}",
+                "arguments": [{"value": value} for value in arguments],
+                "returnByValue": True,
+            },
+            timeout=timeout,
+        )
+        return _demand(answer)["result"].get("value")
+
+    async def _ask(self, method: str, timeout: float) -> dict[str, Any]:
+        return await self._tell(method, timeout=timeout)
+
+
+CALL_RESULT = 20.0
+
+
+def _demand(answer: dict[str, Any]) -> dict[str, Any]:
+    """Our own code in the page must not throw: that is never the sketch's fault."""
+    failure = answer.get("exceptionDetails")
+    if failure:
+        text = failure.get("exception", {}).get("description") or failure.get("text")
+        raise PaintError(f"The page's own code failed ({text[:300]}, line {failure.get('lineNumber', 0) + 1}).")
+    return answer
