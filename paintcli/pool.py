@@ -16,11 +16,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paintcli.errors import PaintError, UsageError
 from paintcli.files import write_atomic
 from paintcli.painting import Painting
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 COLUMNS = (
     "file_name", "source_file", "tier", "subject", "generator_model", "refinement_round", "hpsv3_mu",
@@ -456,6 +459,30 @@ def consistency(pool: Pool) -> dict[str, Any] | None:
     if not pairs:
         return None
     return {"rechecked": len(pairs), "same": sum(a == b for a, b in pairs) / len(pairs)}
+
+
+def contact_sheet(entries: Sequence[Reference], columns: int = 8, side: int = 180) -> Image:
+    """All paintings on one sheet, tier by tier with a coloured bar and the file's name under each; `side` in pixels."""
+    from PIL import Image, ImageDraw, ImageFont
+
+    font = ImageFont.load_default(11)
+    colours = {"love": (196, 60, 90), "okay": (90, 130, 180), "weak": (150, 150, 120), REFUSED_TIER: (120, 120, 120)}
+    ordered = sorted(entries, key=lambda e: (tier_rank(e.tier) if e.tier else (99, ""), e.name))
+    columns = max(1, min(columns, len(ordered)))
+    rows = -(-len(ordered) // columns)
+    gap, caption = 6, 22
+    sheet = Image.new("RGB", (columns * (side + gap) + gap, rows * (side + caption + gap) + gap), "white")
+    draw = ImageDraw.Draw(sheet)
+    for i, entry in enumerate(ordered):
+        x, y = gap + i % columns * (side + gap), gap + i // columns * (side + caption + gap)
+        small = entry.painting.image
+        small.thumbnail((side, side))
+        sheet.paste(small, (x + (side - small.width) // 2, y + (side - small.height) // 2))
+        draw.rectangle((x, y + side + 1, x + side, y + side + 4), fill=colours.get(entry.tier, (200, 200, 200)))
+        draw.text(
+            (x, y + side + 7), f"{entry.tier or 'unrated'}  {entry.name}"[: side // 6], fill=(70, 70, 70), font=font
+        )
+    return sheet
 
 
 # -- import --------------------------------------------------------------------------------------------------------

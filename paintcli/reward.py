@@ -110,7 +110,11 @@ class Reward:
     observed_unavailable: tuple[str, ...] = ()
 
     def to_json(self, name: str) -> dict[str, Any]:
-        """The documented object of `score --json`. Optional terms (pigment, taste) are there when they were asked."""
+        """The documented object of `score --json`.
+
+        Of the terms pigment and taste are there when they were asked. `unavailable` tells of observed terms too, which
+        make no null: only what is needed does.
+        """
         always = ("gate", "length", "judge", "hpsv3")
         shown = [t for t in self.terms if t in always or self.terms[t] is not None or self.weights.get(t)]
         return {
@@ -118,8 +122,10 @@ class Reward:
             "reward": None if self.value is None else round(self.value, 6),
             "terms": {t: None if (v := self.terms[t]) is None else round(v, 6) for t in shown},
             "weights": {t: self.weights[t] for t in shown},
-            "unavailable": list(self.unavailable),
-            "observed_unavailable": list(self.observed_unavailable),
+            "unavailable": [
+                *self.unavailable,
+                *(f"{why} (observed, weighs nothing)" for why in self.observed_unavailable),
+            ],
             "violations": [{"code": v.code, "line": v.line, "detail": v.detail} for v in self.violations],
             "backends": dict(self.backends),
         }
