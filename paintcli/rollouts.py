@@ -242,12 +242,14 @@ def rows(path: Path, code: bool = True) -> Iterator[dict[str, Any]]:
     """Every row of a JSON-lines file, one at a time; nothing for an absent file.
 
     Without `code`, the sketch is not parsed and the row has, in its place, "code_span" = (byte offset, length)
-    of the JSON string in the file, for `code_at`: two thirds of a file of rollouts are sketches. A torn last line
-    is skipped. Raises PaintError naming the line that is not a JSON object.
+    of the JSON string in the file, for `code_at`, and "code_key", equal for equal sketches within one process: most
+    of a file of rollouts is sketches. A torn last line is skipped. Raises PaintError naming the line that is not a
+    JSON object.
     """
     for number, (offset, line) in enumerate(_lines(path), 1):
         span = None
         if not code and (span := _code_span(line)):
+            key = hash(line[slice(*span)])
             line = line[: span[0]] + b"null" + line[span[1] :]
         try:
             row = json.loads(line)
@@ -259,6 +261,7 @@ def rows(path: Path, code: bool = True) -> Iterator[dict[str, Any]]:
             raise PaintError(f"Line {number} of {path} is not a JSON object.")
         if span:
             row["code_span"] = (offset + span[0], span[1] - span[0])
+            row["code_key"] = key
         yield row
 
 

@@ -108,15 +108,16 @@ def test_skipping_the_sketch_reads_the_same_row_and_finds_the_sketch_again(tmp_p
             row = {"code": code, "violations": violations} if index % 2 else {"violations": violations, "code": code}
             separators = (",", ":") if index % 3 else (", ", ": ")
             file.write(json.dumps(row, ensure_ascii=index % 5 == 0, separators=separators) + "\n")
-    spans = 0
+    spans, keys = 0, {}
     for full, skipped in zip(rollouts.rows(path), rollouts.rows(path, code=False), strict=True):
         span = skipped.pop("code_span", None)
         if span:
             spans += 1
+            keys[skipped.pop("code_key")] = full["code"]
             assert skipped["code"] is None
             skipped["code"] = rollouts.code_at(path, [span])[0]
         assert skipped == full
-    assert spans > 80
+    assert len(keys) == spans > 80
 
 
 def test_bad_lines_are_named(tmp_path):
