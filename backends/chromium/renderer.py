@@ -20,7 +20,7 @@ from paintcli.backends.chromium.libraries import HERE, LIBRARIES, find_chromium,
 from paintcli.errors import PaintError, Unavailable
 from paintcli.painting import Painting
 
-RASTER = "float16"
+RASTER = "mask1"
 """How p5.brush's fill masks are rasterised; part of the renderer's name because the bytes depend on it."""
 
 DOCUMENT = (
@@ -32,7 +32,8 @@ DOCUMENT = (
 
 @lru_cache(maxsize=1)
 def _harness() -> str:
-    return (HERE / "page" / "harness.js").read_text("utf-8")
+    page = HERE / "page"
+    return f"({(page / 'harness.js').read_text('utf-8')})({(page / 'mask.js').read_text('utf-8')})"
 
 
 @dataclass
@@ -74,7 +75,7 @@ class ChromiumRenderer:
         self._closed = False
 
     async def render(self, source: str, seed: int = 0) -> Painting:
-        """Paint `source` with `seed` ≥ 0. A failure of the sketch is a Painting with `fault`; ours raises Unavailable."""
+        """Paint `source` with `seed` ≥ 0. The sketch's failure is a Painting with `fault`; ours raises Unavailable."""
         return await asyncio.wrap_future(self._submit(self._studio.render(source, seed)))
 
     def render_sync(self, source: str, seed: int = 0) -> Painting:

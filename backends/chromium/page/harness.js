@@ -1,7 +1,7 @@
 // The trusted half of the page. Evaluated once in a blank document, before p5, p5.brush and the sketch; the value of
 // this expression is a handle that only the debugger holds: nothing here is reachable from any global. Everything used
 // after the sketch has begun to run is taken from the page now, so that whatever a sketch overrides changes nothing.
-(function () {
+(function (masks) {
   "use strict";
 
   const { apply, construct, ownKeys, getOwnPropertyDescriptor: descriptorOf } = Reflect;
@@ -215,14 +215,20 @@
   }
 
   // ---- The fill masks -----------------------------------------------------------------------------------------------
-  // p5.brush lays very low alphas over one another; an 8-bit canvas on the CPU rounds them down and loses a third of
-  // the pigment. Half-float canvases keep it, and with `willReadFrequently` no browser flag is needed.
+  // A 2D context that a library asks of an OffscreenCanvas is one of p5.brush's masks (mask.js).
 
   const canvasContext = HTMLCanvasElement.prototype.getContext;
   const offscreenContext = OffscreenCanvas.prototype.getContext;
   OffscreenCanvas.prototype.getContext = function (type, settings) {
-    if (type === "2d") settings = { ...settings, colorType: "float16", willReadFrequently: true };
+    if (type === "2d" && depth > 0) return masks.contextOf(this);
     return apply(offscreenContext, this, [type, settings]);
+  };
+  const texSubImage2D = WebGL2RenderingContext.prototype.texSubImage2D;
+  WebGL2RenderingContext.prototype.texSubImage2D = function (...args) {
+    const image = args[6];
+    const pixels = args.length === 7 && image && typeof image === "object" ? masks.pixelsOf(image) : undefined;
+    if (pixels) args = [args[0], args[1], args[2], args[3], image.width, image.height, args[4], args[5], pixels];
+    return apply(texSubImage2D, this, args);
   };
 
   // ---- What is shut -------------------------------------------------------------------------------------------------
@@ -548,4 +554,4 @@
       return bare({ picture: held, calls });
     },
   });
-})();
+})
