@@ -88,6 +88,14 @@ class Reference:
         return self.source.read_text("utf-8") if self.source else None
 
 
+def tiers_of(entries: Iterable[Reference]) -> dict[str, list[Reference]]:
+    """Entries by tier, best tier first."""
+    by_tier: dict[str, list[Reference]] = {}
+    for entry in sorted(entries, key=lambda e: tier_rank(e.tier)):
+        by_tier.setdefault(entry.tier, []).append(entry)
+    return by_tier
+
+
 @dataclass(frozen=True)
 class Draw:
     """The references of one group, best tier first, and what was odd about the draw (sentences for a person)."""
@@ -140,11 +148,8 @@ class Pool:
         return tuple(e for e in self.entries if e.tier)
 
     def tiers(self, entries: Iterable[Reference] | None = None) -> dict[str, list[Reference]]:
-        """The rated entries by tier, best tier first."""
-        by_tier: dict[str, list[Reference]] = {}
-        for entry in sorted(self.rated if entries is None else entries, key=lambda e: tier_rank(e.tier)):
-            by_tier.setdefault(entry.tier, []).append(entry)
-        return by_tier
+        """The rated entries (or `entries`) by tier, best tier first."""
+        return tiers_of(self.rated if entries is None else entries)
 
     @cached_property
     def reserved(self) -> tuple[Reference, ...]:
