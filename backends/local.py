@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import importlib.util
+import logging
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -41,7 +41,9 @@ def loading_options(precision: Precision, device: str, whole: tuple[str, ...] = 
     `whole` names modules that stay unquantised. 8 and 4 bit are bitsandbytes (LLM.int8, NF4) with bf16 arithmetic.
     """
     import torch
+    from transformers.utils.logging import disable_progress_bar
 
+    disable_progress_bar()  # nothing but the command line prints
     if precision not in PRECISIONS:
         raise UsageError(f"There is no precision {precision!r}; choose one of {', '.join(PRECISIONS)}.")
     options: dict[str, Any] = {
@@ -50,8 +52,11 @@ def loading_options(precision: Precision, device: str, whole: tuple[str, ...] = 
     }
     if precision in ("8bit", "4bit"):
         require("bitsandbytes", "bitsandbytes", "train")
+        # It warns of the same cast once a layer and picture.
+        logging.getLogger("bitsandbytes.autograd._functions").setLevel(logging.ERROR)
         from transformers import BitsAndBytesConfig
 
+        whole = tuple(rf"(?:.*\.)?{name}" for name in whole)  # read as regular expressions from the full name's start
         options["quantization_config"] = (
             BitsAndBytesConfig(load_in_8bit=True, llm_int8_skip_modules=list(whole))
             if precision == "8bit"
