@@ -1,0 +1,203 @@
+"""A run from its recipe to its folder: everything is checked first, then the policy is loaded, probed and trained."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import platform
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from paintcli.errors import UsageError
+from paintcli.files import write_atomic
+from paintcli.rollouts import CURVE_COLUMNS, Rollout, RunFolder
+from paintcli.training import state
+from paintcli.training.recipe import FILE, Recipe, resumed
+from paintcli.training.task import Group, Sample, Task, complete
+
+LIBRARIES = ("paintcli", "torch", "transformers", "trl", "peft", "accelerate", "bitsandbytes")
+ADAPTER = "adapter"
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something to show. `kind`: "note" (text), "group" (rows of a step), "step" (a curve row), "probe" (a result)."""
+
+    kind: str
+    step: int = -1
+    text: str = ""
+    rows: list[tuple[Rollout, bytes | None]] = field(default_factory=list)
+    curve: dict[str, Any] = field(default_factory=dict)
+    probe: dict[str, Any] = field(default_factory=dict)
+
+
+Told = Callable[[Event], None]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended. `excluded`: rollouts nobody could judge; `idle`: steps in which that was the whole group."""
+
+    folder: Path
+    steps: int
+    rollouts: int
+    excluded: int
+    idle: int
+
+
+def open_run(recipe: Recipe, folder: Path, resume: bool) -> tuple[Recipe, Path | None, list[str]]:
+    """Make or reopen a run folder: (recipe to run, state to go on from, sentences to say).
+
+    Raises UsageError for a folder that holds another run, or none where one is to be resumed.
+    """
+    there = (folder / FILE).is_file()
+    if not resume:
+        if there:
+            raise UsageError(f"{folder} holds a run already: go on with it by --resume, or name another with --run-tag.")
+        if folder.is_dir() and any(folder.iterdir()):
+            raise UsageError(f"{folder} is not empty and holds no run; name another folder with -o.")
+        write_atomic(folder / FILE, recipe.toml(versions=versions(), run=provenance()).encode())
+        return recipe, None, []
+    if not there:
+        raise UsageError(f"{folder} holds no run to resume.")
+    recipe = resumed(Recipe.read(folder), recipe)
+    saved, passed = state.newest(folder)
+    notes = [f"{p}; going on from the one before." if saved else f"{p}; starting over." for p in passed]
+    if saved is not None:
+        notes.append(f"Resuming after {state.step_of(saved)} of {recipe.steps} steps.")
+    return recipe, saved, notes
+
+
+class Recorder:
+    """Turns assessed groups and logged steps into the run folder, as they happen."""
+
+    def __init__(self, task: Task, folder: RunFolder, recipe: Recipe, told: Told) -> None:
+        self.task, self.folder, self.recipe, self.told = task, folder, recipe, told
+        self.excluded = self.idle = self.rollouts = 0
+        self._means: dict[int, dict[str, float | None]] = {}
+
+    def assess(self, samples: list[Sample], step: int, seconds_generate: float) -> list[float | None]:
+        group: Group = asyncio.run(self.task.assess(samples, step))
+        complete(group, self.folder.run, samples, seconds_generate)
+        for rollout, png in group.rows:
+            rollout.versions = {**rollout.versions, **versions()}
+            self.folder.append(rollout, png)
+        rewards = [rollout.reward for rollout, _ in group.rows]
+        missing = sum(r is None for r in rewards)
+        self.rollouts += len(rewards)
+        self.excluded += missing
+        self.idle += missing == len(rewards)
+        first = group.rows[0][0]
+        self._means[step] = {
+            "reward": first.step_group_reward,
+            "judge_mean": first.group_judge_mean,
+            "length_mean": first.group_length_mean,
+            "paint_fraction_mean": first.group_paint_mean,
+            "quality_mean": first.group_quality_mean,
+        }
+        for warning in group.warnings:
+            self.told(Event("note", step, warning))
+        if missing:
+            reasons = sorted({reason for rollout, _ in group.rows for reason in rollout.unavailable})
+            what = "nothing changes" if missing == len(rewards) else f"{len(rewards) - missing} go on"
+            text = f"Step {step}: {missing} of {len(rewards)} rollouts could not be judged, {what}: {'; '.join(reasons)}"
+            self.told(Event("note", step, text))
+        self.told(Event("group", step, rows=group.rows))
+        return rewards
+
+    def step(self, step: int, row: dict[str, Any]) -> None:
+        means = self._means.pop(step, {})
+        row = {"step": step, **row, **means}
+        if means.get("reward") is None:  # TRL would write a spread of 0 for a group that has no reward at all
+            row["reward_std"] = row["frac_reward_zero_std"] = None
+        row = {k: None if isinstance(v, float) and math.isnan(v) else v for k, v in row.items() if k in CURVE_COLUMNS}
+        self.folder.append_curve(row)
+        self.told(Event("step", step, curve=row))
+
+
+def train(
+    recipe: Recipe,
+    folder: Path,
+    task: Task,
+    policy: Callable[[], tuple[Any, Any]],
+    *,
+    saved: Path | None = None,
+    told: Told = lambda event: None,
+    callbacks: list[Any] | None = None,
+    report_to: str = "none",
+    start: Callable[[Any, Any], None] = lambda model, tokenizer: None,
+) -> Outcome:
+    """Run the recipe's steps into `folder` (opened by `open_run`). `policy()` loads (model with adapter, tokenizer).
+
+    `saved` is the state to go on from; without one, `start(model, tokenizer)` runs first (warm start, probe). What an
+    interrupted step wrote is taken back and done again.
+    """
+    from datasets import Dataset
+
+    from paintcli.training.trainer import Curve, PaintTrainer, arguments
+
+    done = state.step_of(saved) if saved else 0
+    files = RunFolder(folder)
+    files.rewind(done)
+    recorder = Recorder(task, files, recipe, told)
+    model, tokenizer = policy()
+    if saved is None:
+        start(model, tokenizer)
+    rows = Dataset.from_list([{"prompt": task.prompt}] * recipe.steps)
+    trainer = PaintTrainer(
+        assess=recorder.assess,
+        model=model,
+        args=arguments(recipe, folder, device_of(recipe), report_to),
+        train_dataset=rows,
+        processing_class=tokenizer,
+        callbacks=[Curve(recorder.step), *(callbacks or [])],
+    )
+    if done < recipe.steps:
+        trainer.train(resume_from_checkpoint=str(saved) if saved else None)
+    trainer.save_model(str(folder / ADAPTER))
+    return Outcome(folder, recipe.steps, recorder.rollouts, recorder.excluded, recorder.idle)
+
+
+def device_of(recipe: Recipe) -> str:
+    if recipe.device != "auto":
+        return recipe.device
+    from paintcli.backends.local import pick_device
+
+    return pick_device()
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and of every library that trains."""
+    found = {"python": platform.python_version()}
+    for name in LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def provenance() -> dict[str, str]:
+    """When the run began and, in a git checkout, from which commit of this project."""
+    found = {"began": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
+    here = Path(__file__).parent
+    try:
+        git = subprocess.run(["git", "rev-parse", "HEAD"], cwd=here, capture_output=True, text=True, timeout=10)
+    except (OSError, subprocess.TimeoutExpired):
+        return found
+    if git.returncode == 0:
+        found["commit"] = git.stdout.strip()
+    return found
+
+
+def default_tag(recipe: Recipe) -> str:
+    """A run's name when none was given: its mix and the moment."""
+    name = "".join(c if c.isalnum() or c == "-" else "-" for c in recipe.mix)
+    return f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
+
+
