@@ -71,12 +71,16 @@ class Rollout:
     gate_weight: float = 0.0
     length_weight: float = 0.0
     pigment_weight: float = 0.0
+    taste_weight: float = 0.0
+    """Of the embedded scorer in HPSv3's place; hpsv3_weight is then 0."""
     gate: float | None = None
     """1 passed, 0 refused, None unknown. The terms are unweighted."""
     length: float | None = None
     judge: float | None = None
     hpsv3: float | None = None
     pigment: float | None = None
+    taste: float | None = None
+    """The embedded scorer's term: never written into hpsv3."""
     hpsv3_mu: float | None = None
     """HPSv3's unbounded score, before sigmoid(mu/4)."""
     coverage: float | None = None
