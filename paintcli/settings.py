@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -53,12 +54,15 @@ def find_project(start: Path | None = None) -> Path | None:
     return next((folder for folder in (here, *here.parents) if (folder / FILE).is_file()), None)
 
 
-def load(start: Path | None = None, **flags: Any) -> Settings:
-    """Resolve all shared settings; a flag that is None was not given. Raises UsageError in one sentence."""
+def load(start: Path | None = None, defaults: Mapping[str, Any] | None = None, **flags: Any) -> Settings:
+    """Resolve all shared settings; a flag that is None was not given. `defaults` replaces some of DEFAULTS.
+
+    Raises UsageError in one sentence.
+    """
     project = find_project(start)
     config = _read(project / FILE) if project else {}
     values: dict[str, Any] = {}
-    for name, default in DEFAULTS.items():
+    for name, default in {**DEFAULTS, **(defaults or {})}.items():
         environment = os.environ.get(f"PAINT_{name.upper()}") or None
         value = next((v for v in (flags.get(name), environment, config.get(name)) if v is not None), default)
         values[name] = _number(name, value) if name in ("seed", "workers", "deadline") else value
