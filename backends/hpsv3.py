@@ -204,15 +204,16 @@ class HPSv3:
         places = (ids == tokenizer.convert_tokens_to_ids(REWARD_TOKEN)).nonzero()
         if len(places) != len(images):
             raise PaintError(f"The prompt {prompt!r} may not contain {REWARD_TOKEN}.")
-        hidden = model(
-            input_ids=ids.to(model.device),
-            attention_mask=tokens["attention_mask"].to(model.device),
-            position_ids=torch.arange(ids.shape[1], device=model.device)[None, None].expand(3, *ids.shape),
-            pixel_values=pixels["pixel_values"].to(model.device, model.dtype),
-            image_grid_thw=pixels["image_grid_thw"].to(model.device),
-            use_cache=False,
-        ).last_hidden_state
-        answers = head(hidden[places[:, 0], places[:, 1]].float()).tolist()
+        with torch.inference_mode():
+            hidden = model(
+                input_ids=ids.to(model.device),
+                attention_mask=tokens["attention_mask"].to(model.device),
+                position_ids=torch.arange(ids.shape[1], device=model.device)[None, None].expand(3, *ids.shape),
+                pixel_values=pixels["pixel_values"].to(model.device, model.dtype),
+                image_grid_thw=pixels["image_grid_thw"].to(model.device),
+                use_cache=False,
+            ).last_hidden_state
+            answers = head(hidden[places[:, 0], places[:, 1]].float()).tolist()
         if not all(math.isfinite(number) for answer in answers for number in answer):
             raise Unavailable("HPSv3 answered with a number that is not finite.")
         return [(mu, sigma) for mu, sigma in answers]

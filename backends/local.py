@@ -114,11 +114,11 @@ class OneAtATime:
         return await asyncio.to_thread(self.run_sync, work)
 
     def run_sync(self, work: Callable[[], T]) -> T:
-        import torch
-
         with self._lock:
             try:
-                with torch.inference_mode():
-                    return work()
-            except (torch.OutOfMemoryError, MemoryError) as error:
+                return work()
+            except (MemoryError, RuntimeError) as error:
+                # torch's OutOfMemoryError is a RuntimeError; by name, so that llama.cpp needs no torch
+                if not isinstance(error, MemoryError) and type(error).__name__ != "OutOfMemoryError":
+                    raise
                 raise Unavailable(f"{self.name} ran out of memory; use a smaller batch, 8bit or 4bit.") from error

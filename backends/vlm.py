@@ -86,7 +86,8 @@ class Vlm:
             name: value.to(model.device, model.dtype if value.is_floating_point() else None)
             for name, value in inputs.items()
         }
-        logits = model(**inputs, logits_to_keep=1, use_cache=False).logits[0, -1].float()
+        with torch.inference_mode():
+            logits = model(**inputs, logits_to_keep=1, use_cache=False).logits[0, -1].float()
         gap = torch.logsumexp(logits[a], 0) - torch.logsumexp(logits[b], 0)
         probability = torch.sigmoid(gap).item()
         if not math.isfinite(probability):

@@ -53,7 +53,7 @@ def save_qwen3_vl(folder: Path, experts: bool = False) -> Path:
     words = tokenizer()
     ids = {token: words.convert_tokens_to_ids(token) for token in SPECIAL}
     text = {
-        "vocab_size": len(words), "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2,
+        "vocab_size": len(words), "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 3,
         "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16, "initializer_range": 0.3,
         "rope_parameters": {
             "rope_type": "default", "rope_theta": 10000.0, "mrope_section": [4, 2, 2], "mrope_interleaved": True
@@ -62,7 +62,7 @@ def save_qwen3_vl(folder: Path, experts: bool = False) -> Path:
     if experts:
         text |= {"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 64}
     vision = {
-        "depth": 2, "hidden_size": 64, "intermediate_size": 64, "num_heads": 4, "patch_size": 16,
+        "depth": 2, "hidden_size": 64, "intermediate_size": 96, "num_heads": 4, "patch_size": 16,
         "spatial_merge_size": 2, "temporal_patch_size": 2, "out_hidden_size": 64, "num_position_embeddings": 64,
         "deepstack_visual_indexes": [0, 1], "initializer_range": 0.3,
     }  # fmt: skip

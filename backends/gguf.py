@@ -1,0 +1,114 @@
+"""A judge on this machine through llama.cpp: any vision GGUF with its projector, read from two logits.
+
+For mixtures of experts this is the way to four bits: bitsandbytes leaves fused experts whole, a Q4 GGUF does not.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+from paintcli.backends import duel
+from paintcli.backends.local import OneAtATime, require
+from paintcli.errors import PaintError, Unavailable
+from paintcli.painting import Painting
+
+CONTEXT = 4096
+"""Tokens: two pictures of 1,024 pixels are 2,048 of them for Qwen3-VL, the question about 150."""
+
+
+class Gguf:
+    """Comparer: the probability of the letter A against the letter B at the answer's first place.
+
+    `model` and `mmproj` are GGUF files; layers go to the GPU where llama.cpp was built for one. Files are read at the
+    first question, or by `load`; `close` frees the memory at once.
+    """
+
+    def __init__(self, model: str | Path, mmproj: str | Path, *, context: int = CONTEXT) -> None:
+        require("llama_cpp", "llama-cpp-python", "gguf")
+        self._model, self._mmproj = (Path(path).expanduser() for path in (model, mmproj))
+        for path in (self._model, self._mmproj):
+            if not path.is_file():
+                raise PaintError(f"There is no GGUF file {path}.")
+        self.name = f"gguf:{self._model.name}"
+        self._context = context
+        self._queue = OneAtATime(self.name)
+        self._loaded: tuple[Any, list[int], list[int]] | None = None
+
+    async def prefer(self, first: Painting, second: Painting, criteria: str) -> float:
+        """Probability that `first`, shown as picture A, is painted better. Raises Unavailable when decoding fails."""
+        return await self._queue.run(lambda: self._prefer(first, second, criteria))
+
+    def load(self) -> None:
+        """Read the files now. Raises PaintError when they are no vision GGUF."""
+        self._queue.run_sync(self._load)
+
+    def close(self) -> None:
+        """Free the model's memory; the next question reads it again."""
+        if self._loaded is not None:
+            self._loaded[0].close()
+            self._loaded = None
+
+    def _load(self) -> tuple[Any, list[int], list[int]]:
+        if self._loaded is not None:
+            return self._loaded
+        from llama_cpp import Llama, mtmd_cpp
+        from llama_cpp._logger import llama_log_callback
+        from llama_cpp.llama_chat_format import MTMDChatHandler
+
+        # verbose=False silences the language model only; the eyes would go on printing every picture they encode.
+        mtmd_cpp.mtmd_log_set(llama_log_callback, None)
+        mtmd_cpp.mtmd_helper_log_set(llama_log_callback, None)
+        handler = MTMDChatHandler(clip_model_path=str(self._mmproj), verbose=False)
+        try:
+            model = Llama(
+                str(self._model), chat_handler=handler, n_ctx=self._context, n_gpu_layers=-1, seed=0, verbose=False
+            )
+        except ValueError as error:
+            raise PaintError(f"{self._model} is not a GGUF model that llama.cpp can read.") from error
+        try:
+            handler._init_mtmd_context(model)  # else a wrong projector shows at the first question only
+        except ValueError as error:
+            model.close()
+            raise PaintError(f"{self._mmproj} is not a vision projector for {self._model.name}.") from error
+        if not model.metadata.get("tokenizer.chat_template"):
+            model.close()
+            raise PaintError(f"{self._model} carries no chat template, so it cannot be asked anything.")
+        self._loaded = model, self._spellings(model, "A"), self._spellings(model, "B")
+        return self._loaded
+
+    def _spellings(self, model: Any, letter: str) -> list[int]:
+        encoded = (model.tokenize(text.encode(), add_bos=False) for text in (letter, " " + letter))
+        tokens = sorted({ids[0] for ids in encoded if len(ids) == 1})
+        if not tokens:
+            raise PaintError(f"{self._model} has no token for the letter {letter}, so its answer cannot be read.")
+        return tokens
+
+    def _prefer(self, first: Painting, second: Painting, criteria: str) -> float:
+        import numpy as np
+        from llama_cpp import LogitsProcessorList
+
+        model, a, b = self._load()
+        seen: list[Any] = []
+
+        def look(_: Any, logits: Any) -> Any:
+            """Stands where a sampler's rules stand, and only reads: the one token sampled afterwards is thrown away."""
+            seen.append(np.array(logits, dtype=np.float64))
+            return logits
+
+        parts = ({"type": "image_url", "image_url": {"url": duel.data_uri(painting)}} for painting in (first, second))
+        try:
+            model.create_chat_completion(
+                duel.messages(*parts, criteria, duel.LETTER),
+                max_tokens=1,
+                temperature=0.0,
+                logits_processor=LogitsProcessorList([look]),
+            )
+        except (ValueError, RuntimeError) as error:  # a context too short, or llama.cpp's own failure
+            raise Unavailable(f"{self.name} could not answer ({error}).") from error
+        logits = seen[0]
+        gap = np.logaddexp.reduce(logits[a]) - np.logaddexp.reduce(logits[b])
+        if not math.isfinite(gap):
+            raise Unavailable(f"{self.name} answered with a number that is not finite.")
+        return 1 / (1 + math.exp(-gap)) if gap > -700 else 0.0
