@@ -1,0 +1,114 @@
+"""A spec string becomes a backend: `local`, `taste`, `hpsv3[:path]`, `vlm:model`, `gguf:model+mmproj`, `hub[:what]`.
+
+Modules are imported only once their spec was chosen. What is wrong with a spec, or missing for it, is said here, at
+the start of a command, in one sentence; weights are read and sockets opened at the first question.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, cast
+
+from paintcli.errors import UsageError
+
+if TYPE_CHECKING:
+    from paintcli.backends.local import Precision
+    from paintcli.backends.protocols import Comparer, Critic, Generator, Renderer, Scorer
+    from paintcli.pool import Pool
+
+
+def make_renderer(spec: str, *, workers: int = 2, deadline: float = 30.0) -> Renderer:
+    """`local`: the Chromium of this machine; `workers` pages at once, `deadline` in seconds a painting."""
+    if _split(spec) == ("local", ""):
+        from paintcli.backends.chromium import ChromiumRenderer
+
+        return ChromiumRenderer(workers=workers, deadline=deadline)
+    raise _unknown("renderer", spec, "local")
+
+
+def make_scorer(spec: str, pool: Pool | None = None) -> Scorer:
+    """`taste` needs a `pool`; `hpsv3` the weights; `hub:` a Space (owner/name) or the address of a scorer."""
+    kind, what = _split(spec)
+    if kind == "taste" and not what:
+        return _taste(pool)
+    if kind == "hpsv3":
+        from paintcli.backends.hpsv3 import HPSv3
+
+        return HPSv3(what or None, precision=_precision())
+    if kind == "hub":
+        if not what:
+            raise UsageError("The scorer hub needs a Space: hub:<owner>/<space>, or hub:http://… for one that runs.")
+        from paintcli.backends.hub.scorer import ScorerSpace
+
+        return ScorerSpace(what)
+    raise _unknown("scorer", spec, "taste, hpsv3, hpsv3:<path>, hub:<owner>/<space>")
+
+
+def make_comparer(spec: str, pool: Pool | None = None) -> Comparer:
+    """`taste` needs a `pool`; `vlm:` and `gguf:` name models of this machine; `hub` asks an Inference Provider."""
+    kind, what = _split(spec)
+    if kind == "taste" and not what:
+        return _taste(pool)
+    if kind == "vlm" and what:
+        from paintcli.backends.vlm import Vlm
+
+        return Vlm(what, precision=_precision())
+    if kind == "gguf" and what:
+        from paintcli.backends.gguf import Gguf
+
+        model, plus, mmproj = what.rpartition("+")
+        if not plus:
+            raise UsageError(f"A judge needs eyes: gguf:<model.gguf>+<mmproj.gguf>, not {spec!r}.")
+        return Gguf(model, mmproj)
+    if kind == "hub":
+        from paintcli.backends.hub.provider import JUDGE, Provider
+
+        return Provider(what or JUDGE)
+    raise _unknown("judge", spec, "taste, vlm:<model>, gguf:<model.gguf>+<mmproj.gguf>, hub, hub:<model>")
+
+
+def make_generator(spec: str) -> Generator:
+    """`hub:<model>`: a language model of an Inference Provider, or `hub:http://…` for a server of one's own."""
+    kind, what = _split(spec)
+    if kind == "hub" and what:
+        from paintcli.backends.hub.provider import Provider
+
+        return Provider(what)
+    raise _unknown("generator", spec, "hub:<model>")
+
+
+def make_critic(spec: str) -> Critic:
+    """`hub` or `hub:<model>`: a vision model of an Inference Provider."""
+    kind, what = _split(spec)
+    if kind == "hub":
+        from paintcli.backends.hub.provider import JUDGE, Provider
+
+        return Provider(what or JUDGE)
+    raise _unknown("critic", spec, "hub, hub:<model>")
+
+
+def _split(spec: str) -> tuple[str, str]:
+    kind, _, what = spec.strip().partition(":")
+    return kind, what
+
+
+def _precision() -> Precision:
+    """PAINT_PRECISION: fp32, bf16 (the default), 8bit or 4bit, for every model loaded by transformers."""
+    from paintcli.backends.local import PRECISIONS
+
+    precision = os.environ.get("PAINT_PRECISION") or "bf16"
+    if precision not in PRECISIONS:
+        raise UsageError(f"PAINT_PRECISION is one of {', '.join(PRECISIONS)}, not {precision!r}.")
+    return cast("Precision", precision)
+
+
+def _taste(pool: Pool | None) -> Any:
+    from paintcli.backends.taste import Taste
+
+    if pool is None:
+        raise UsageError("taste learns from a rated pool: name one with --pool.")
+    return Taste(pool)
+
+
+def _unknown(role: str, spec: str, known: str) -> UsageError:
+    return UsageError(f"There is no {role} {spec!r}; choose {known}.")
