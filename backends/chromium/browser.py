@@ -19,6 +19,7 @@ from paintcli.errors import Unavailable
 
 START_TIMEOUT = 30.0
 CALL_TIMEOUT = 15.0
+OPEN_ATTEMPTS = 3
 
 
 class BrowserGone(Exception):
@@ -43,7 +44,7 @@ class Browser:
         self._connection = connection
         self._creating = asyncio.Lock()
         self._pages: dict[str, Page] = {}
-        self._on_popup: Callable[[str], None] | None = None
+        self._gl: psutil.Process | None = None
         connection.on("Target.targetCreated", self._target_created)
         connection.on("Target.targetCrashed", self._target_crashed)
         connection.on("Target.targetDestroyed", self._target_destroyed)
@@ -91,21 +92,28 @@ class Browser:
             raise BrowserGone(f"{method} was not answered in {timeout:.0f} s") from None
 
     async def open_page(self) -> Page:
-        """A new page in a process of its own."""
-        async with self._creating:  # one at a time, so that the new renderer process is the page's
-            before = self._renderers()
-            made = await self.send("Target.createTarget", {"url": "about:blank"})
-            target = made["targetId"]
-            attached = await self.send("Target.attachToTarget", {"targetId": target})
-            from pyppeteer.connection import CDPSession
+        """A new page in a process of its own, which is known."""
+        async with self._creating:  # one at a time: the renderer process that appears meanwhile is the page's
+            for _ in range(OPEN_ATTEMPTS):
+                before = set(self._processes("renderer"))
+                made = await self.send("Target.createTarget", {"url": "about:blank"})
+                page = Page(self, made["targetId"], await self._attach(made["targetId"]))
+                self._pages[page.target] = page
+                await page.send("Runtime.enable")  # its answer comes from the process, so it is there by now
+                new = set(self._processes("renderer")) - before
+                if len(new) == 1:
+                    page.pid = new.pop()
+                    return page
+                await page.close()
+        raise BrowserGone("a page's process could not be told from the others")
 
-            session = CDPSession(self._connection, "page", attached["sessionId"], asyncio.get_running_loop())
-            self._connection._sessions[attached["sessionId"]] = session
-            page = Page(self, target, session)
-            self._pages[target] = page
-            new = self._renderers() - before
-            page.pid = new.pop() if len(new) == 1 else None
-        return page
+    async def _attach(self, target: str) -> Any:
+        from pyppeteer.connection import CDPSession
+
+        attached = await self.send("Target.attachToTarget", {"targetId": target})
+        session = CDPSession(self._connection, "page", attached["sessionId"], asyncio.get_running_loop())
+        self._connection._sessions[attached["sessionId"]] = session
+        return session
 
     async def close(self) -> None:
         """Kill the browser with all it started."""
@@ -114,23 +122,21 @@ class Browser:
                 await self._connection.dispose()
         await asyncio.get_running_loop().run_in_executor(None, self.process.kill)
 
-    def _renderers(self) -> set[int]:
-        found = set()
+    def _processes(self, kind: str) -> dict[int, psutil.Process]:
+        """The browser's children of one kind ("renderer", "gpu-process"), by process id."""
+        found = {}
         with contextlib.suppress(psutil.Error):
             for child in psutil.Process(self.process.pid).children(recursive=True):
                 with contextlib.suppress(psutil.Error):
-                    if "--type=renderer" in child.cmdline():
-                        found.add(child.pid)
+                    if f"--type={kind}" in child.cmdline():
+                        found[child.pid] = child
         return found
 
-    def gpu_process(self) -> psutil.Process | None:
-        """The process that runs the GL of all pages."""
-        with contextlib.suppress(psutil.Error):
-            for child in psutil.Process(self.process.pid).children(recursive=True):
-                with contextlib.suppress(psutil.Error):
-                    if "--type=gpu-process" in child.cmdline():
-                        return child
-        return None
+    def gl_process(self) -> psutil.Process | None:
+        """The process that runs the GL of all pages; None while there is none."""
+        if self._gl is None or not self._gl.is_running():
+            self._gl = next(iter(self._processes("gpu-process").values()), None)
+        return self._gl
 
     def _target_created(self, event: dict[str, Any]) -> None:
         info = event["targetInfo"]
@@ -180,6 +186,8 @@ class Page:
             raise
         except Exception as error:
             self._check()
+            if "navigated" in str(error) or "context was destroyed" in str(error):
+                self.navigations += 1
             raise PageGone(str(error)) from error
         return answer
 
@@ -197,14 +205,14 @@ class Page:
         with contextlib.suppress(BrowserGone, Exception):
             await self.browser.send("Target.closeTarget", {"targetId": self.target}, timeout=5)
 
-    def cpu_seconds(self) -> float | None:
-        """CPU seconds the page's process has used, or None when its process is not known."""
+    def cpu_seconds(self) -> float:
+        """CPU seconds the page's process has used; 0 when its process is gone or not known."""
         if self.pid is None:
-            return None
+            return 0.0
         try:
             times = psutil.Process(self.pid).cpu_times()
         except psutil.Error:
-            return None
+            return 0.0
         return times.user + times.system
 
     def rss(self) -> int:

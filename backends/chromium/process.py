@@ -26,6 +26,16 @@ GL_FLAGS = {
     "swiftshader": ("--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"),
 }
 
+MESA_VENDOR = Path("/usr/share/glvnd/egl_vendor.d/50_mesa.json")
+GL_ENVIRONMENT = {
+    # Software even where there is a graphics card, and Mesa's even where another vendor's EGL would come first.
+    "llvmpipe": {
+        "LIBGL_ALWAYS_SOFTWARE": "1",
+        "GALLIUM_DRIVER": "llvmpipe",
+        **({"__EGL_VENDOR_LIBRARY_FILENAMES": str(MESA_VENDOR)} if MESA_VENDOR.exists() else {}),
+    }
+}
+
 FLAGS = (
     "--headless",
     "--remote-debugging-port=0",
@@ -107,7 +117,7 @@ class BrowserProcess:
         if not sandboxed():
             flags.append("--no-sandbox")
         environment = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
-        environment |= {"HOME": str(self.folder), "TZ": "UTC"}
+        environment |= {"HOME": str(self.folder), "TZ": "UTC", **GL_ENVIRONMENT.get(gl, {})}
         self._log = (self.folder / "log").open("wb")
         try:
             self._popen = subprocess.Popen(

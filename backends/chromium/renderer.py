@@ -9,16 +9,21 @@ import os
 import re
 import threading
 from collections.abc import Coroutine
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from paintcli.backends.chromium.browser import Browser, BrowserGone, CallTimeout, Page, PageGone
-from paintcli.backends.chromium.gl import choose_gl
+from paintcli.backends.chromium.gl import probe_gl
 from paintcli.backends.chromium.libraries import HERE, LIBRARIES, find_chromium, library_sources
 from paintcli.errors import PaintError, Unavailable
 from paintcli.painting import Painting
+
+BUSY = 0.5
+"""Share of the deadline a page must have spent computing before not being done in time is its own fault."""
 
 RASTER = "mask1"
 """How p5.brush's fill masks are rasterised; part of the renderer's name because the bytes depend on it."""
@@ -36,11 +41,8 @@ def _harness() -> str:
     return f"({(page / 'harness.js').read_text('utf-8')})({(page / 'mask.js').read_text('utf-8')})"
 
 
-@dataclass
 class Crash(Exception):
     """The page (or the GL behind it) died; not yet known whose fault that is."""
-
-    reason: str
 
 
 class ChromiumRenderer:
@@ -67,7 +69,7 @@ class ChromiumRenderer:
         self.deadline = deadline
         self.program = chromium or find_chromium()
         library_sources()
-        self.gl = gl or choose_gl(self.program)
+        self.gl = gl or probe_gl(self.program).name
         self._studio = _Studio(self, heap_mb=heap_mb, memory_mb=memory_mb, offline=offline)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -135,20 +137,20 @@ class _Studio:
     async def render(self, source: str, seed: int) -> Painting:
         try:
             async with self._easels:
-                return await self._attempt(source, seed)
+                return await self._attempt(source, seed, alone=False)
         except (Crash, BrowserGone) as first:
             # Who was it? Once more, alone in a fresh browser: what happens again is the sketch's own doing.
             async with self._all_easels():
                 await self._drop_browser()
                 try:
-                    return await self._attempt(source, seed)
+                    painting = await self._attempt(source, seed, alone=True)
                 except Crash as again:
-                    return self._failed(seed, "render_failed", f"{again.reason}, twice, the second time alone")
+                    painting = self._failed(seed, f"{again}, twice, the second time alone")
                 except BrowserGone as again:
                     raise Unavailable(f"The browser died twice ({first}; {again}).") from again
-                finally:
-                    if self._browser and not self._browser.healthy:
-                        await self._drop_browser()
+                if painting.fault:  # nobody should inherit what this sketch did to the browser
+                    await self._drop_browser()
+                return painting
 
     async def warm_up(self) -> None:
         await self._ready_browser()
@@ -158,12 +160,12 @@ class _Studio:
 
     # -- one painting ------------------------------------------------------------------------------------------------
 
-    async def _attempt(self, source: str, seed: int) -> Painting:
+    async def _attempt(self, source: str, seed: int, alone: bool) -> Painting:
         loop = asyncio.get_running_loop()
         easel = await self._take_easel()
         try:
             start = loop.time()
-            painting = await easel.paint(source, seed, self._owner.deadline, self._memory)
+            painting = await easel.paint(source, seed, self._owner.deadline, self._memory, alone)
             return replace(
                 painting,
                 seconds=loop.time() - start,
@@ -180,13 +182,13 @@ class _Studio:
         libraries = {library.name: library.version for library in LIBRARIES}
         return {"chromium": version, **libraries, "gl": self._owner.gl, "raster": RASTER}
 
-    def _failed(self, seed: int, fault: Any, detail: str) -> Painting:
+    def _failed(self, seed: int, detail: str) -> Painting:
         version = self._browser.version if self._browser else ""
         return Painting(
             None,
             seed=seed,
-            renderer=self._name(version or "?"),
-            fault=fault,
+            renderer=self._name(version),
+            fault="render_failed",
             fault_detail=detail,
             versions=self._versions(version),
         )
@@ -262,7 +264,7 @@ class _Easel:
     async def prepare(cls, browser: Browser) -> _Easel:
         page = await browser.open_page()
         try:
-            calls = [page.send("Runtime.enable"), page.send("Page.enable")]
+            calls = [page.send("Page.enable")]
             if browser.offline:
                 calls += [
                     page.send("Network.enable"),
@@ -282,67 +284,65 @@ class _Easel:
             await page.close()
             raise
 
-    async def paint(self, source: str, seed: int, deadline: float, memory: int) -> Painting:
-        page, loop = self.page, asyncio.get_running_loop()
-        gpu = self.browser.gpu_process()
-        cpu, begun = page.cpu_seconds(), loop.time()
-        until = begun + deadline
+    async def paint(self, source: str, seed: int, deadline: float, memory: int, alone: bool) -> Painting:
+        """Hand over the sketch, wait for its end, read the canvas. Raises Crash, BrowserGone or Unavailable.
+
+        `deadline` is in seconds, `memory` in bytes; `alone` says that nobody else uses this browser's GL.
+        """
+        clock = asyncio.get_running_loop().time
+        until = clock() + deadline
+        work = _Work(self.browser, self.page)
         state: dict[str, Any] = {}
-        handing = asyncio.ensure_future(self._hand_over(source, seed, deadline))
-        handing.add_done_callback(lambda done: done.cancelled() or done.exception())
-        asking: asyncio.Future[Any] = handing
+        asking = _started(self._hand_over(source, seed, deadline))
         pause = 0.005
-        while True:
-            await asyncio.wait({asking}, timeout=0.05)
-            if page.rss() > memory:
-                page.kill(f"the page took more than {memory >> 20} MiB of memory")
-            if gpu and not (gpu.is_running() and gpu.status() != "zombie"):
-                raise Crash("the graphics process died")
-            if asking.done():
-                try:
-                    answer = asking.result()
-                except PageGone as error:
-                    if page.navigations and "navigated" in page.gone:
-                        return self._without_picture(seed, page.gone)
-                    raise Crash(str(error)) from error
-                except CallTimeout:
-                    answer = {}
-                if answer:
-                    state = answer
-                if state.get("finished"):
-                    break
-                if loop.time() > until:
-                    break
-                await asyncio.sleep(pause)
-                pause = min(pause * 1.5, 0.05)
-                asking = asyncio.ensure_future(self._ask("state", timeout=max(until - loop.time(), 0.05)))
-                asking.add_done_callback(lambda done: done.cancelled() or done.exception())
-            elif loop.time() > until:
-                break
-        if not state.get("finished"):
-            if asking.done():
-                return self._timed_out(seed, deadline, "its setup never came to an end, and the page was idle")
-            used = None if cpu is None else (page.cpu_seconds() or cpu) - cpu
-            if used is None or used < 0.5 * deadline:
-                raise Unavailable(
-                    f"The page got only {used or 0:.1f} s of processor time in {deadline:.0f} s and was not done."
-                )
-            return self._timed_out(seed, deadline, f"it was still computing after {used:.1f} s of processor time")
         try:
-            result = await self._ask("result", timeout=CALL_RESULT)
-        except (PageGone, CallTimeout) as error:
+            while not state.get("finished"):
+                await asyncio.wait({asking}, timeout=0.05)
+                work.watch(memory)
+                if asking.done():
+                    state = asking.result()
+                    if state["finished"]:
+                        break
+                    if clock() > until:
+                        return self._timed_out(seed, deadline, "it was waiting for something that never came")
+                    await asyncio.sleep(pause)
+                    pause = min(pause * 1.5, 0.05)
+                    asking = _started(self._tell("state", timeout=deadline))
+                elif clock() > until:
+                    raise CallTimeout("state")
+            result = await self._tell("result", timeout=deadline)
+        except CallTimeout:
+            return self._blame(seed, deadline, work, alone)
+        except PageGone as error:
+            if self.page.navigations:
+                return self._failed(seed, "the sketch navigated away from its page")
             raise Crash(str(error)) from error
         picture = result["picture"]
         if picture == "context lost":
             raise Crash("the graphics context was lost")
         if not picture.startswith("data:image/png;base64,"):
-            return replace(self._without_picture(seed, picture or "no canvas"), calls=self._calls(result["calls"]))
+            return replace(
+                self._failed(seed, picture or "the sketch made no canvas"), calls=self._calls(result["calls"])
+            )
         return Painting(
             base64.b64decode(picture.partition(",")[2]),
             seed=seed,
             finished=not state["threw"],
-            js_errors=tuple(page.errors),
+            js_errors=tuple(self.page.errors),
             calls=self._calls(result["calls"]),
+        )
+
+    def _blame(self, seed: int, deadline: float, work: _Work, alone: bool) -> Painting:
+        """The page did not answer at the deadline. Evidence: whose processor time went by meanwhile?"""
+        page, gl = work.page_seconds(), work.gl_seconds()
+        if page >= BUSY * deadline:
+            return self._timed_out(seed, deadline, f"it was still computing after {page:.1f} s of processor time")
+        if page + gl >= BUSY * deadline:
+            if not alone:  # the GL may have been busy with somebody else's painting
+                raise Crash("the graphics process was busy up to the deadline")
+            return self._timed_out(seed, deadline, f"it kept the graphics process busy for {gl:.1f} s")
+        raise Unavailable(
+            f"The page was not done after {deadline:g} s, of which it was given {page:.1f} s of processor time."
         )
 
     def _timed_out(self, seed: int, deadline: float, why: str) -> Painting:
@@ -354,7 +354,7 @@ class _Easel:
             fault_detail=f"not done after {deadline:g} s: {why}",
         )
 
-    def _without_picture(self, seed: int, why: str) -> Painting:
+    def _failed(self, seed: int, why: str) -> Painting:
         return Painting(
             None,
             seed=seed,
@@ -383,7 +383,7 @@ class _Easel:
                 "Runtime.evaluate", {"expression": f"{source}\n//# sourceURL=sketch.js", **evaluate}, timeout=deadline
             ),
             self._tell("close", timeout=deadline),
-            self._ask("state", timeout=deadline),
+            self._tell("state", timeout=deadline),
         )
         failure = answers[3].get("exceptionDetails")
         if failure:
@@ -407,11 +407,55 @@ class _Easel:
         )
         return _demand(answer)["result"].get("value")
 
-    async def _ask(self, method: str, timeout: float) -> dict[str, Any]:
-        return await self._tell(method, timeout=timeout)
+
+class _Work:
+    """What a page's process and the GL's process use, from the moment this is made."""
+
+    def __init__(self, browser: Browser, page: Page):
+        self._browser = browser
+        self._page = page
+        self._gl = browser.gl_process()
+        self._page_start = page.cpu_seconds()
+        self._gl_start = _cpu_seconds(self._gl)
+
+    def watch(self, memory: int) -> None:
+        """Kill a page or GL process over its limit; raise Crash when the GL died. `memory` in bytes, GL gets twice."""
+        if self._page.rss() > memory:
+            self._page.kill(f"the page took more than {memory >> 20} MiB of memory")
+        if self._gl is None:
+            return
+        try:
+            if self._gl.memory_info().rss > 2 * memory:
+                self._gl.kill()
+                raise Crash(f"the graphics process took more than {memory >> 19} MiB of memory")
+            dead = self._gl.status() == psutil.STATUS_ZOMBIE
+        except psutil.Error:
+            dead = True
+        if dead:
+            raise Crash("the graphics process died")
+
+    def page_seconds(self) -> float:
+        return self._page.cpu_seconds() - self._page_start
+
+    def gl_seconds(self) -> float:
+        return _cpu_seconds(self._gl) - self._gl_start
 
 
-CALL_RESULT = 20.0
+def _cpu_seconds(process: psutil.Process | None) -> float:
+    if process is None:
+        return 0.0
+    try:
+        times = process.cpu_times()
+    except psutil.Error:
+        return 0.0
+    return times.user + times.system
+
+
+def _started(coroutine: Coroutine[Any, Any, Any]) -> asyncio.Future[Any]:
+    """A call on its way; its failure is looked at even when nobody waits for it any more."""
+    task = asyncio.ensure_future(coroutine)
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return task
 
 
 def _demand(answer: dict[str, Any]) -> dict[str, Any]:

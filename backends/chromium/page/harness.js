@@ -384,6 +384,7 @@
           ? function (...args) {
               depth++;
               try {
+                if (name === "createCanvas") modest(args[0], args[1], this);
                 return apply(original, this, args);
               } finally {
                 depth--;
@@ -508,6 +509,11 @@
 
   const MOST = 4096 * 4096; // pixels; beyond it is a bomb, not a painting
 
+  function modest(width, height, instance) {
+    const density = instance._renderer ? instance._renderer._pixelDensity : 1;
+    if (width * height * density * density > MOST) throw new RangeError(`a canvas of ${width}×${height} is too large`);
+  }
+
   function picture() {
     if (!canvas) return "";
     const width = apply(widthOf, canvas, []);
@@ -524,6 +530,8 @@
     open(html) {
       apply(documentOpen, document, []);
       apply(documentWrite, document, [html]);
+      const blocked = slot("page.blocked"); // whatever the document's security policy had to stop
+      apply(listen, document, ["securitypolicyviolation", () => blocked.n++, true]);
     },
     begin(seed, mentionsNoLoop) {
       random = mulberry((0x9e3779b9 + seed) | 0);
