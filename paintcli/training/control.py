@@ -6,7 +6,8 @@ share of its 24 places that hold a seven, so ending early costs as much as writi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from paintcli.rollouts import Rollout
@@ -28,7 +29,6 @@ def policy(recipe: Recipe) -> tuple[Any, Any]:
 
     Weights are drawn with standard deviation 0.2: with the usual 0.02 the logits hardly differ and nothing is learned.
     """
-    import torch
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM, set_seed
 
@@ -43,14 +43,14 @@ def policy(recipe: Recipe) -> tuple[Any, Any]:
         pad_token_id=0, bos_token_id=None, max_position_embeddings=512,
     )  # fmt: skip
     set_seed(recipe.seed)
-    return Qwen3ForCausalLM(config).to(torch.float32), tokenizer
+    return Qwen3ForCausalLM(config).float(), tokenizer
 
 
 class Control:
     """The control task as a `Task`. `prompt` is a plain string: the tiny tokenizer has no chat template."""
 
     prompt = PROMPT
-    labels: dict[str, str] = {}
+    labels: Mapping[str, str] = MappingProxyType({})
 
     def __init__(self, recipe: Recipe) -> None:
         self.recipe = recipe

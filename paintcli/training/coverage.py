@@ -53,7 +53,9 @@ def adapter(recipe: Recipe) -> Any:
         r=recipe.rank,
         lora_alpha=recipe.alpha,
         lora_dropout=recipe.dropout,
-        target_modules="all-linear" if recipe.targets == "all-linear" else [t.strip() for t in recipe.targets.split(",")],
+        target_modules="all-linear"
+        if recipe.targets == "all-linear"
+        else [t.strip() for t in recipe.targets.split(",")],
         target_parameters=list(EXPERT_TENSORS) if recipe.experts else None,
         exclude_modules=None if recipe.vision else r".*(visual|vision_tower|vision_model)\..*",
         task_type="CAUSAL_LM",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,9 +55,9 @@ class Plan:
             return
         largest = max(self.parts, key=lambda p: p.size)
         raise PaintError(
-            f"This run needs about {self.total / GB:.0f} GB, most of it for {largest.name} ({largest.size / GB:.0f} GB), "
-            f"but {self.where} has {self.capacity / GB:.0f} GB: run it with --where hub, or choose a smaller model "
-            "(--preset 4b) or another --judge or --scorer."
+            f"This run needs about {self.total / GB:.0f} GB, most of it for {largest.name} "
+            f"({largest.size / GB:.0f} GB), but {self.where} has {self.capacity / GB:.0f} GB: "
+            "run it with --where hub, or choose a smaller model (--preset 4b) or another --judge or --scorer."
         )
 
 
@@ -71,7 +72,9 @@ def plan(recipe: Recipe, config: Any, parameters: int, trainable: int, where: st
     capacity, place, is_gpu = machine(recipe, where)
     loose = sum(p.size for p in parts if not p.name.startswith("policy"))
     if is_gpu:
-        parts.append(Part("context and gaps", CONTEXT + FRAGMENTATION * loose, "1.5 GB, and 6 % of what is not weights"))
+        parts.append(
+            Part("context and gaps", CONTEXT + FRAGMENTATION * loose, "1.5 GB, and 6 % of what is not weights")
+        )
     else:
         parts.append(Part("libraries", 1.0 * GB, "Python, torch and the browser"))
     return Plan(tuple(parts), capacity, place)
@@ -124,20 +127,22 @@ def _generation(recipe: Recipe, text: Any, small: int) -> Part:
     full = sum("linear" not in kind for kind in kinds)
     head_dim = getattr(text, "head_dim", None) or text.hidden_size // text.num_attention_heads
     cache = 2 * full * text.num_key_value_heads * head_dim * small * tokens
-    state = 0
+    state = 0.0
     if full < len(kinds):
         per_head = text.linear_key_head_dim * text.linear_value_head_dim
         state = (len(kinds) - full) * text.linear_num_value_heads * per_head * 4 * recipe.generations
     # the sampler sorts a copy of the logits of every sequence, in fp32
     logits = recipe.generations * text.vocab_size * 4 * 4
-    return Part("generation", cache * 1.5 + state + logits, f"key-value cache of {tokens:,} tokens, half as much growing")
+    return Part(
+        "generation", cache * 1.5 + state + logits, f"key-value cache of {tokens:,} tokens, half as much growing"
+    )
 
 
 def _scorer(recipe: Recipe) -> list[Part]:
-    name, _, precision = recipe.scorer.partition(":")
-    if name != "hpsv3" or recipe.is_control or not recipe.weights().wants("hpsv3"):
+    if recipe.is_control or not recipe.weights().wants("hpsv3") or recipe.scorer.partition(":")[0] != "hpsv3":
         return []
-    size = {"4bit": 6.2, "8bit": 9.4}.get(precision, 16.6)  # 16.6 measured in the file: bf16 body, fp32 head
+    # 16.6 is the file's size: bf16 body, fp32 head; 4 and 8 bit leave embeddings and vision tower whole
+    size = {"4bit": 6.2, "8bit": 9.4, "fp32": 33.2}.get(_precision(), 16.6)
     return [Part("HPSv3", (size + 1.0) * GB, f"{size} GB of weights, 1 GB at work")]
 
 
@@ -147,10 +152,16 @@ def _judge(recipe: Recipe) -> list[Part]:
         return []
     if name == "gguf":
         files = [Path(f) for f in rest.split("+")]
-        size = sum(f.stat().st_size for f in files if f.is_file())
+        size = float(sum(f.stat().st_size for f in files if f.is_file()))
         return [Part("judge", size + 2 * GB, "its files, 2 GB of context and picture")]
     if name == "vlm":
         billions = re.search(r"(\d+(?:\.\d+)?)B", rest)
-        size = float(billions.group(1)) * 2.1 * GB if billions else 16 * GB
-        return [Part("judge", size + 2 * GB, f"{rest} in 16 bits, 2 GB at work")]
+        each = {"4bit": 0.7, "8bit": 1.2, "fp32": 4.2}.get(_precision(), 2.1)
+        size = float(billions.group(1) if billions else 8) * each * GB
+        return [Part("judge", size + 2 * GB, f"{rest} at {each} bytes a parameter, 2 GB at work")]
     return []
+
+
+def _precision() -> str:
+    """What HPSv3 and a local judge are loaded in (backends/specs.py reads the same variable)."""
+    return os.environ.get("PAINT_PRECISION") or "bf16"

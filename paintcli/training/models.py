@@ -60,7 +60,7 @@ def skeleton(config: Any, multimodal: bool = False) -> Any:
 @contextmanager
 def quiet() -> Iterator[None]:
     """No progress bars and advice from transformers and the Hub's client inside."""
-    from huggingface_hub.utils import disable_progress_bars, enable_progress_bars
+    from huggingface_hub.utils.tqdm import disable_progress_bars, enable_progress_bars
     from transformers.utils import logging
 
     before = logging.get_verbosity()

@@ -21,7 +21,7 @@ JUDGE = "hub:Qwen/Qwen3-VL-30B-A3B-Instruct"
 """The judge of the published runs."""
 
 TOKEN_NORMALISED = ("dapo", "cispo")
-"""Losses whose denominator is the batch's tokens: only there can a rollout without a reward be made to weigh nothing."""
+"""Losses whose denominator is the batch's tokens: only there can a rollout without a reward weigh nothing."""
 
 SEVEN = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
 """The hand-written target list of the first published attempt: it misses 30 of 40 token mixers of a gated delta-net."""
@@ -50,6 +50,8 @@ class Recipe:
     judge: str = JUDGE
     stand_ins: bool = False
     """Whether the embedded taste may take the place of HPSv3 or the judge under a published mix."""
+    env_url: str = ""
+    """An OpenEnv environment that paints, gates and rewards in this machine's place."""
     turns: int = 1
     """Replies per rollout; from the second on the policy sees its own painting and the gate's words."""
 
@@ -294,6 +296,14 @@ def assignments(texts: list[str]) -> dict[str, str]:
     return pairs
 
 
+def again(stored: Recipe, mix: str | None, preset: str | None, given: Mapping[str, Any]) -> Recipe:
+    """The stored recipe with what was said this time laid over it, for `resumed` to compare."""
+    values = {**PRESETS_BY_SIZE.get(preset or "", {}), **({"mix": mix} if mix else {}), **given}
+    recipe = replace(stored, **{name: parse(name, value) for name, value in values.items()})
+    recipe.check()
+    return recipe
+
+
 def resumed(stored: Recipe, asked: Recipe) -> Recipe:
     """The recipe to go on with: the stored one. Raises UsageError when `asked` is another recipe.
 
@@ -307,7 +317,8 @@ def resumed(stored: Recipe, asked: Recipe) -> Recipe:
         name, there, here = other[0]
         more = f" (and {len(other) - 1} more)" if len(other) > 1 else ""
         raise UsageError(
-            f"This run was made with {name} = {there!r}, not {here!r}{more}: resume it as it is, or name another folder."
+            f"This run was made with {name} = {there!r}, not {here!r}{more}: resume it as it is, or name "
+            "another folder."
         )
     return replace(stored, **{name: getattr(asked, name) for name in free})
 

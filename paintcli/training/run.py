@@ -6,8 +6,10 @@ import asyncio
 import math
 import platform
 import subprocess
+import threading
 import time
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -58,7 +60,9 @@ def open_run(recipe: Recipe, folder: Path, resume: bool) -> tuple[Recipe, Path |
     there = (folder / FILE).is_file()
     if not resume:
         if there:
-            raise UsageError(f"{folder} holds a run already: go on with it by --resume, or name another with --run-tag.")
+            raise UsageError(
+                f"{folder} holds a run already: go on with it by --resume, or name another with --run-tag."
+            )
         if folder.is_dir() and any(folder.iterdir()):
             raise UsageError(f"{folder} is not empty and holds no run; name another folder with -o.")
         write_atomic(folder / FILE, recipe.toml(versions=versions(), run=provenance()).encode())
@@ -73,16 +77,30 @@ def open_run(recipe: Recipe, folder: Path, resume: bool) -> tuple[Recipe, Path |
     return recipe, saved, notes
 
 
+class Loop:
+    """One event loop for a whole run, in a thread of its own: a backend's connections outlive a group."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+        threading.Thread(target=self.loop.run_forever, daemon=True).start()
+
+    def run(self, work: Coroutine[Any, Any, Any]) -> Any:
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result()
+
+    def close(self) -> None:
+        self.loop.call_soon_threadsafe(self.loop.stop)
+
+
 class Recorder:
     """Turns assessed groups and logged steps into the run folder, as they happen."""
 
-    def __init__(self, task: Task, folder: RunFolder, recipe: Recipe, told: Told) -> None:
-        self.task, self.folder, self.recipe, self.told = task, folder, recipe, told
+    def __init__(self, task: Task, loop: Loop, folder: RunFolder, recipe: Recipe, told: Told) -> None:
+        self.task, self.loop, self.folder, self.recipe, self.told = task, loop, folder, recipe, told
         self.excluded = self.idle = self.rollouts = 0
         self._means: dict[int, dict[str, float | None]] = {}
 
     def assess(self, samples: list[Sample], step: int, seconds_generate: float) -> list[float | None]:
-        group: Group = asyncio.run(self.task.assess(samples, step))
+        group: Group = self.loop.run(self.task.assess(samples, step))
         complete(group, self.folder.run, samples, seconds_generate)
         for rollout, png in group.rows:
             rollout.versions = {**rollout.versions, **versions()}
@@ -105,7 +123,9 @@ class Recorder:
         if missing:
             reasons = sorted({reason for rollout, _ in group.rows for reason in rollout.unavailable})
             what = "nothing changes" if missing == len(rewards) else f"{len(rewards) - missing} go on"
-            text = f"Step {step}: {missing} of {len(rewards)} rollouts could not be judged, {what}: {'; '.join(reasons)}"
+            text = (
+                f"Step {step}: {missing} of {len(rewards)} rollouts could not be judged, {what}: {'; '.join(reasons)}"
+            )
             self.told(Event("note", step, text))
         self.told(Event("group", step, rows=group.rows))
         return rewards
@@ -130,37 +150,90 @@ def train(
     told: Told = lambda event: None,
     callbacks: list[Any] | None = None,
     report_to: str = "none",
-    start: Callable[[Any, Any], None] = lambda model, tokenizer: None,
 ) -> Outcome:
     """Run the recipe's steps into `folder` (opened by `open_run`). `policy()` loads (model with adapter, tokenizer).
 
-    `saved` is the state to go on from; without one, `start(model, tokenizer)` runs first (warm start, probe). What an
-    interrupted step wrote is taken back and done again.
+    `saved` is the state to go on from; without one, warm start and first probe come first. What an interrupted step
+    wrote is taken back and done again.
     """
     from datasets import Dataset
 
+    from paintcli.training.models import quiet
     from paintcli.training.trainer import Curve, PaintTrainer, arguments
 
+    warnings.filterwarnings("ignore", category=FutureWarning, module="transformers")
     done = state.step_of(saved) if saved else 0
     files = RunFolder(folder)
     files.rewind(done)
-    recorder = Recorder(task, files, recipe, told)
-    model, tokenizer = policy()
-    if saved is None:
-        start(model, tokenizer)
-    rows = Dataset.from_list([{"prompt": task.prompt}] * recipe.steps)
-    trainer = PaintTrainer(
-        assess=recorder.assess,
-        model=model,
-        args=arguments(recipe, folder, device_of(recipe), report_to),
-        train_dataset=rows,
-        processing_class=tokenizer,
-        callbacks=[Curve(recorder.step), *(callbacks or [])],
-    )
-    if done < recipe.steps:
-        trainer.train(resume_from_checkpoint=str(saved) if saved else None)
-    trainer.save_model(str(folder / ADAPTER))
+    loop = Loop()
+    recorder = Recorder(task, loop, files, recipe, told)
+    device = device_of(recipe)
+    try:
+        with quiet():
+            model, tokenizer = policy()
+            if saved is None:
+                prepare(recipe, folder, task, loop, model, tokenizer, device, told)
+            trainer = PaintTrainer(
+                assess=recorder.assess,
+                model=model,
+                args=arguments(recipe, folder, device, report_to),
+                train_dataset=Dataset.from_list([{"prompt": task.prompt}] * recipe.steps),
+                processing_class=tokenizer,
+                callbacks=[Curve(recorder.step), *(callbacks or [])],
+            )
+            if done < recipe.steps:
+                trainer.train(resume_from_checkpoint=str(saved) if saved else None)
+            trainer.save_model(str(folder / ADAPTER))
+            take_probe(recipe, folder, task, loop, model, tokenizer, "after", told)
+    finally:
+        loop.close()
     return Outcome(folder, recipe.steps, recorder.rollouts, recorder.excluded, recorder.idle)
+
+
+def prepare(
+    recipe: Recipe, folder: Path, task: Task, loop: Loop, model: Any, tokenizer: Any, device: str, told: Told
+) -> None:
+    """What comes before the first step: the warm start, or the one an interrupted run finished, then the probe."""
+    from paintcli.training import warmstart
+
+    if recipe.warm_start:
+        kept = folder / warmstart.FOLDER
+        if state.flaw(kept) is None:
+            from peft import set_peft_model_state_dict
+            from safetensors.torch import load_file
+
+            set_peft_model_state_dict(model, load_file(kept / "adapter_model.safetensors"))
+        else:
+            told(Event("note", text=f"Warm start on {recipe.warm_start} …"))
+            result = warmstart.warm_start(recipe, folder, model, tokenizer, task.prompt, device)
+            text = "Warm start: {sketches:.0f} sketches, the longest {tokens:.0f} tokens, last loss {loss:.3f}."
+            told(Event("note", text=text.format(**result)))
+    take_probe(recipe, folder, task, loop, model, tokenizer, "before", told)
+
+
+def take_probe(
+    recipe: Recipe, folder: Path, task: Task, loop: Loop, model: Any, tokenizer: Any, when: str, told: Told
+) -> None:
+    """The frozen samples, unless the recipe wants none or they are there already."""
+    from paintcli.backends.policy import Policy
+    from paintcli.training import probe
+
+    if not recipe.probe or when in probe.stored(folder):
+        return
+    told(Event("note", text=f"Probe {when} training: {recipe.probe} samples …"))
+    policy = Policy(
+        model, tokenizer, tokens=recipe.max_completion, temperature=recipe.temperature, top_p=recipe.top_p,
+        top_k=recipe.top_k, thinking=recipe.thinking,
+    )  # fmt: skip
+    result = probe.sample(
+        probe.writer(policy, task.prompt),
+        lambda samples, step: loop.run(task.assess(samples, step)),
+        folder / f"probe-{when}",
+        recipe.probe,
+        recipe.generations,
+    )
+    probe.store(folder, when, result)
+    told(Event("probe", text=when, probe=result))
 
 
 def device_of(recipe: Recipe) -> str:
@@ -199,5 +272,3 @@ def default_tag(recipe: Recipe) -> str:
     """A run's name when none was given: its mix and the moment."""
     name = "".join(c if c.isalnum() or c == "-" else "-" for c in recipe.mix)
     return f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
-
-

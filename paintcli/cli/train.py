@@ -1,0 +1,289 @@
+"""`paint train`: a policy learns your taste."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from paintcli.cli import options
+
+if TYPE_CHECKING:
+    from paintcli.settings import Settings
+    from paintcli.training.recipe import Recipe
+    from paintcli.training.survey import Survey
+
+SHARED = ("renderer", "scorer", "judge", "pool", "domain", "seed", "workers", "deadline", "timeout")
+"""Settings of every command that are values of a recipe too."""
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(train)
+
+
+def train(
+    mix: Annotated[
+        str | None,
+        typer.Option(
+            "--mix",
+            metavar="NAME|TERM=W,...",
+            help="judge-led, hps-led, hps-only, control, or weights that sum to 1.",
+            show_default="judge-led",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="RUN", help="The run folder.", show_default=False)
+    ] = None,
+    run_tag: Annotated[
+        str | None, typer.Option("--run-tag", metavar="T", help="Its name under runs/.", show_default=False)
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run (default: the newest).")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan; load nothing.")] = False,
+    where: Annotated[str, typer.Option("--where", metavar="local|hub", help="On this machine or as a Job.")] = "local",
+    preset: Annotated[
+        str | None, typer.Option("--preset", metavar="4b|4b-4bit", help="A smaller policy.", show_default=False)
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="ID|DIR", help="The policy's base model.", show_default=False)
+    ] = None,
+    steps: Annotated[
+        int | None, typer.Option("--steps", metavar="N", help="Steps to train.", show_default=False)
+    ] = None,
+    warm_start: Annotated[
+        str | None,
+        typer.Option(
+            "--warm-start", metavar="POOL_OR_RUN[:COND]", help="Fine-tune on these sketches first.", show_default=False
+        ),
+    ] = None,
+    turns: Annotated[
+        int | None,
+        typer.Option("--turns", metavar="N", help="Replies per rollout: look and revise.", show_default=False),
+    ] = None,
+    schedule: Annotated[
+        str | None,
+        typer.Option("--references-schedule", metavar="NAME", help="fixed or easy-to-hard.", show_default=False),
+    ] = None,
+    stand_ins: Annotated[bool, typer.Option("--stand-ins", help="Let taste stand in for HPSv3 and the judge.")] = False,
+    settings_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Any value of the recipe.", show_default=False),
+    ] = None,
+    trackio: Annotated[bool, typer.Option("--trackio", help="Log to trackio on this machine too.")] = False,
+    trackio_space: Annotated[
+        str | None, typer.Option("--trackio-space", metavar="SPACE", help="…and live to a Space.", show_default=False)
+    ] = None,
+    env_url: Annotated[
+        str | None,
+        typer.Option("--env-url", metavar="URL", help="Reward by an OpenEnv environment.", show_default=False),
+    ] = None,
+    renderer: options.Renderer = None,
+    scorer: options.Scorer = None,
+    judge: options.Judge = None,
+    pool: options.Pool = None,
+    domain: options.Domain = None,
+    seed: options.Seed = None,
+    workers: options.Workers = None,
+    deadline: options.Deadline = None,
+    as_json: options.Json = False,
+) -> None:
+    """Train a policy to paint what you like, by GRPO on a LoRA adapter.
+
+    Everything is checked before anything is loaded. A run can be stopped at any moment (Ctrl-C, SIGTERM, kill -9);
+    --resume goes on as if it had not been. With --json every step is a line on stdout.
+
+    **Examples**
+
+    `paint train --mix control`  proves in a minute that the trainer moves a policy
+
+    `paint train --mix judge-led --dry-run`
+
+    `paint train --mix hps-only --stand-ins --model ./gemma --set max_completion=256`
+
+    `paint train --resume --run-tag judge-led-1`
+    """
+    from paintcli import settings
+    from paintcli.cli import output as o
+    from paintcli.errors import UsageError
+    from paintcli.training import recipe as recipes
+    from paintcli.training.run import default_tag, open_run
+
+    if where not in ("local", "hub"):
+        raise UsageError(f"--where is local or hub, not {where!r}.")
+    flags = {
+        "model": model, "steps": steps, "warm_start": warm_start, "turns": turns, "references_schedule": schedule,
+        "stand_ins": stand_ins or None, "renderer": renderer, "scorer": scorer, "judge": judge, "pool": pool,
+        "domain": domain, "seed": seed, "workers": workers, "deadline": deadline, "env_url": env_url,
+    }  # fmt: skip
+    given = {name: value for name, value in flags.items() if value is not None}
+    given |= recipes.assignments(settings_ or [])
+    chosen = settings.load()
+    runs = (chosen.project or Path.cwd()) / "runs"
+    if resume:
+        folder = output or (runs / run_tag if run_tag else newest_run(runs))
+        stored = recipes.Recipe.read(folder)
+        recipe = recipes.again(stored, mix, preset, given)
+    else:
+        recipe = compose(mix, preset, given)
+        folder = output or runs / (run_tag or default_tag(recipe))
+
+    from paintcli.training.survey import survey
+
+    seen = survey(recipe, where)
+    if dry_run:
+        show_plan(seen, folder, where, as_json)
+        return
+    seen.check()
+    if where == "hub":
+        raise UsageError("--where hub is not there yet.")
+    with ExitStack() as stack:
+        task = open_task(recipe, chosen, stack)
+        recipe, saved, notes = open_run(recipe, folder, resume)
+        for note in notes:
+            o.say(note)
+        run_locally(recipe, folder, task, saved, tracker(trackio, trackio_space, folder), as_json)
+
+
+def compose(mix: str | None, preset: str | None, given: dict[str, Any]) -> Recipe:
+    """The recipe: the mix's own values, then paint.toml, then environment, then flags and --set."""
+    from paintcli import settings
+    from paintcli.training import recipe as recipes
+
+    table = settings.load().tables.get("train", {})
+    mix = mix or given.get("mix") or table.get("mix") or "judge-led"
+    given = {k: v for k, v in given.items() if k != "mix"}
+    start = recipes.compose(mix, preset, {k: v for k, v in table.items() if k != "mix"}, given)
+    shared = settings.load(
+        defaults={name: getattr(start, name) for name in SHARED}, **{k: given[k] for k in given if k in SHARED}
+    )
+    if start.is_control:
+        return start
+    return recipes.compose(
+        mix, preset, table, {name: getattr(shared, name) for name in SHARED if getattr(shared, name) is not None}, given
+    )
+
+
+def newest_run(runs: Path) -> Path:
+    """The run that was begun or written to last. Raises UsageError when there is none."""
+    from paintcli.errors import UsageError
+    from paintcli.training.recipe import FILE
+
+    found = sorted(runs.glob(f"*/{FILE}"), key=lambda p: max(q.stat().st_mtime for q in (p, p.parent)))
+    if not found:
+        raise UsageError(f"There is no run under {runs}; name one with -o or --run-tag.")
+    return found[-1].parent
+
+
+def open_task(recipe: Recipe, chosen: Settings, stack: ExitStack) -> Any:
+    """What the recipe trains on, with its backends. Everything that can be refused is refused here."""
+    from huggingface_hub import get_token
+
+    from paintcli import domains
+    from paintcli.cli import output as o
+    from paintcli.pool import resolve
+    from paintcli.training import control, studio, warmstart
+
+    if recipe.warm_start:
+        warmstart.Source.parse(recipe.warm_start).sketches()
+    if recipe.is_control:
+        return control.Control(recipe)
+    domain = domains.load(recipe.domain)
+    pool = None
+    if studio.needs_pool(recipe):
+        pool = resolve(recipe.pool, chosen.project, domain.name, hub=get_token() is not None)
+        if not recipe.pool:
+            o.say(f"References from {pool.origin}.")
+    return studio.open_studio(recipe, domain, pool, stack)
+
+
+def tracker(local: bool, space: str | None, folder: Path) -> str:
+    """TRL's `report_to`; trackio is told its names by the environment."""
+    import importlib.util
+    import os
+
+    from paintcli.errors import UsageError
+
+    if not (local or space):
+        return "none"
+    if importlib.util.find_spec("trackio") is None:
+        raise UsageError("--trackio needs trackio, which is not installed: pip install 'paintcli[train]'.")
+    os.environ.setdefault("TRACKIO_PROJECT", "paint")
+    if space:
+        os.environ["TRACKIO_SPACE_ID"] = space
+    return "trackio"
+
+
+def run_locally(recipe: Recipe, folder: Path, task: Any, saved: Path | None, report_to: str, as_json: bool) -> None:
+    """Train and show it. Ctrl-C and SIGTERM end it with one sentence; what was done is kept."""
+    import signal
+
+    from paintcli.cli import output as o
+    from paintcli.cli.live import Panel
+    from paintcli.training import run, state
+    from paintcli.training.policy import load_policy
+
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, stop)
+    panel = Panel(recipe, folder, state.step_of(saved) if saved else 0, as_json)
+    try:
+        with panel:
+            outcome = run.train(
+                recipe, folder, task, lambda: load_policy(recipe), saved=saved, told=panel.told, report_to=report_to
+            )
+    except KeyboardInterrupt:
+        o.say(f"Stopped. Go on with: paint train --resume -o {folder}")
+        raise typer.Exit(130) from None
+    if as_json:
+        o.emit(
+            {"run": str(folder), "steps": outcome.steps, "rollouts": outcome.rollouts, "excluded": outcome.excluded,
+             "idle_steps": outcome.idle, "probe": panel.probes}
+        )  # fmt: skip
+    else:
+        panel.summary(outcome)
+
+
+def show_plan(seen: Survey, folder: Path, where: str, as_json: bool) -> None:
+    """The resolved recipe and everything the survey found out."""
+    from dataclasses import asdict
+
+    from rich.table import Table
+
+    from paintcli.cli import output as o
+    from paintcli.training.memory import GB
+
+    if as_json:
+        o.emit({"run": str(folder), "where": where, "recipe": asdict(seen.recipe), **seen.to_json()})
+        return
+    out = o.out()
+
+    def table(title: str, *columns: str) -> Table:
+        made = Table(title=title, title_justify="left", title_style="bold", box=None, show_header=bool(columns),
+                     pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")  # fmt: skip
+        return made
+
+    values = table("Recipe")
+    for name, value in asdict(seen.recipe).items():
+        if value not in (None, ""):
+            values.add_row(name, o.plain(str(value)))
+    out.print(values)
+    reach = table("\nAdapter")
+    for part, (reached, layers) in seen.coverage.parts.items():
+        reach.add_row(part, f"{reached} of {layers} layers")
+    reach.add_row("trainable", f"{seen.coverage.trainable:,} of {seen.coverage.parameters:,} parameters")
+    out.print(reach)
+    sizes = table(f"\nMemory on {seen.memory.where.strip(',')}, GB")
+    for p in seen.memory.parts:
+        sizes.add_row(p.name, f"{p.size / GB:.1f}", o.plain(p.why))
+    sizes.add_row("together", f"{seen.memory.total / GB:.1f}", f"of {seen.memory.capacity / GB:.1f}")
+    out.print(sizes)
+    times = table("\nA step, seconds")
+    for p in seen.pace.phases:
+        times.add_row(p.name, f"{p.size:.0f}", o.plain(p.why))
+    times.add_row("together", f"{seen.pace.step:.0f}", f"{seen.pace.run / 3600:.1f} hours for {seen.pace.steps} steps")
+    times.add_row("a Job's time limit", f"{seen.pace.timeout_hours} h", "set-up, the run and half as much again")
+    out.print(times)
+    for objection in seen.objections:
+        out.print(o.plain(f"\nWould be refused: {objection}"), style="yellow")

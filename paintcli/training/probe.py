@@ -1,0 +1,106 @@
+"""The probe: a fixed number of samples with frozen seeds, before and after training. The run's own yardstick.
+
+A step's reward moves with its draw of references; the probe's draws and seeds are the same both times, so its
+difference is the policy's.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from paintcli.files import write_atomic
+from paintcli.rollouts import RunFolder, stream
+from paintcli.training.task import Group, Sample, complete
+
+FILE = "probe.json"
+FIRST = 900_000
+"""The probe's groups count as steps from here on, where no run ever trains: its draws are nobody else's."""
+
+
+def sample(
+    write: Callable[[int, int], list[Sample]],
+    assess: Callable[[list[Sample], int], Group],
+    folder: Path,
+    count: int,
+    group: int,
+    told: Callable[[Group, int], None] = lambda group, done: None,
+    first: int = FIRST,
+) -> dict[str, Any]:
+    """`count` samples in groups of `group`, assessed and written to `folder` as a run; returns `summary(folder)`.
+
+    `write(count, seed)` and `assess(samples, step)` are the policy and the task.
+    """
+    files = RunFolder(folder)
+    files.rewind(0)
+    for index in range(math.ceil(count / group)):
+        samples = write(min(group, count - index * group), first + index)
+        assessed = assess(samples, first + index)
+        complete(assessed, folder.name, samples, 0.0)
+        for rollout, png in assessed.rows:
+            files.append(rollout, png)
+        told(assessed, index * group + len(samples))
+    return summary(folder)
+
+
+def summary(folder: Path) -> dict[str, Any]:
+    """Counts, means over the rollouts that have a number, and the quartiles of the reward; all shares 0–1.
+
+    `passed` counts refusals as failures and leaves out what nobody could judge.
+    """
+    rows = list(stream(folder, code=False))
+    rewards = sorted(r["reward"] for r in rows if r["reward"] is not None)
+
+    def mean(name: str) -> float | None:
+        known = [r[name] for r in rows if r.get(name) is not None]
+        return round(sum(known) / len(known), 6) if known else None
+
+    def quantile(share: float) -> float | None:
+        if not rewards:
+            return None
+        place = share * (len(rewards) - 1)
+        low = math.floor(place)
+        high = min(low + 1, len(rewards) - 1)
+        return round(rewards[low] + (place - low) * (rewards[high] - rewards[low]), 6)
+
+    codes: dict[str, int] = {}
+    for row in rows:
+        for code in {v["code"] for v in row["violations"]}:
+            codes[code] = codes.get(code, 0) + 1
+    return {
+        "samples": len(rows),
+        "unavailable": sum(r["reward"] is None for r in rows),
+        "passed": mean("gate"),
+        "reward": mean("reward"),
+        "reward_quartiles": [quantile(0.25), quantile(0.5), quantile(0.75)],
+        "length": mean("length"),
+        "judge": mean("judge"),
+        "hpsv3": mean("hpsv3"),
+        "taste": mean("taste"),
+        "coverage": mean("coverage"),
+        "tokens": mean("completion_tokens"),
+        "violations": dict(sorted(codes.items(), key=lambda item: -item[1])),
+    }
+
+
+def stored(run: Path) -> dict[str, Any]:
+    """What is known of a run's probes: {"before": …, "after": …}, either may be missing."""
+    path = run / FILE
+    found: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+    return found
+
+
+def store(run: Path, when: str, result: dict[str, Any]) -> None:
+    write_atomic(run / FILE, (json.dumps({**stored(run), when: result}, indent=1) + "\n").encode())
+
+
+def writer(policy: Any, prompt: Any) -> Callable[[int, int], list[Sample]]:
+    """The `write` of a backends.policy.Policy for one prompt."""
+
+    def write(count: int, seed: int) -> list[Sample]:
+        return [Sample(t, n, "stop" if ended else "length") for t, n, ended in policy.write_many(prompt, count, seed)]
+
+    return write
