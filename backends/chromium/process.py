@@ -64,8 +64,6 @@ FLAGS = (
     "--block-new-web-contents",
     # Every page its own process, so that a page's CPU and memory are its own, and its crash nobody else's.
     "--renderer-process-limit=64",
-    # No renderer kept in reserve: a spare one would be a second suspect for every new page.
-    "--disable-features=SpareRendererForSitePerProcess,MediaRouter,Translate,OptimizationHints,AutofillServerCommunication",
     # The GPU process is restarted after a page's bomb took it down, as often as it takes.
     "--disable-gpu-process-crash-limit",
 )
@@ -78,6 +76,15 @@ OFFLINE_FLAGS = (
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--disable-quic",
+)
+
+# No renderer kept in reserve (a spare one would be a second suspect for every new page), and nothing that phones home.
+DISABLED = (
+    "SpareRendererForSitePerProcess",
+    "MediaRouter",
+    "Translate",
+    "OptimizationHints",
+    "AutofillServerCommunication",
 )
 
 ENVIRONMENT = (
@@ -113,6 +120,9 @@ class BrowserProcess:
         self.offline = offline
         self.folder = Path(tempfile.mkdtemp(prefix="paint-chromium-"))
         flags = [*FLAGS, *GL_FLAGS[gl], f"--js-flags=--max-old-space-size={heap_mb}"]
+        # Without the cut, the browser's own guard of loopback addresses must not stand in for it.
+        disabled = DISABLED if offline else (*DISABLED, "LocalNetworkAccessChecks")
+        flags.append(f"--disable-features={','.join(disabled)}")
         flags += [f"--user-data-dir={self.folder / 'profile'}", *(OFFLINE_FLAGS if offline else ()), *extra]
         if not sandboxed():
             flags.append("--no-sandbox")

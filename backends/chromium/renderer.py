@@ -28,17 +28,19 @@ BUSY = 0.5
 RASTER = "mask1"
 """How p5.brush's fill masks are rasterised; part of the renderer's name because the bytes depend on it."""
 
-DOCUMENT = (
-    '<!doctype html><html><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" '
-    "content=\"default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'\">"
-    "</head><body>"
-)
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'"
 
 
-@lru_cache(maxsize=1)
-def _harness() -> str:
+def _document(shut: bool) -> str:
+    policy = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">' if shut else ""
+    return f'<!doctype html><html><head><meta charset="utf-8">{policy}</head><body>'
+
+
+@lru_cache(maxsize=2)
+def _harness(shut: bool) -> str:
     page = HERE / "page"
-    return f"({(page / 'harness.js').read_text('utf-8')})({(page / 'mask.js').read_text('utf-8')})"
+    harness, mask = ((page / name).read_text("utf-8") for name in ("harness.js", "mask.js"))
+    return f"{harness}({mask}, {str(shut).lower()})"
 
 
 class Crash(Exception):
@@ -275,9 +277,11 @@ class _Easel:
                     page.send("Fetch.enable", {"patterns": [{"urlPattern": "*"}]}),
                 ]
             await asyncio.gather(*calls)
-            made = await page.send("Runtime.evaluate", {"expression": _harness()})
+            made = await page.send("Runtime.evaluate", {"expression": _harness(browser.offline)})
             easel = cls(browser, page, _demand(made)["result"]["objectId"])
-            await asyncio.gather(easel._tell("open", DOCUMENT), easel._evaluate_library(library_sources()[0]))
+            await asyncio.gather(
+                easel._tell("open", _document(browser.offline)), easel._evaluate_library(library_sources()[0])
+            )
             page.reset()
             return easel
         except BaseException:

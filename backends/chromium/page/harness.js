@@ -1,7 +1,8 @@
 // The trusted half of the page. Evaluated once in a blank document, before p5, p5.brush and the sketch; the value of
 // this expression is a handle that only the debugger holds: nothing here is reachable from any global. Everything used
 // after the sketch has begun to run is taken from the page now, so that whatever a sketch overrides changes nothing.
-(function (masks) {
+// `masks` is the value of mask.js; `shut` is false only in the test that shows what the network cut keeps away.
+(function (masks, shut) {
   "use strict";
 
   const { apply, construct, ownKeys, getOwnPropertyDescriptor: descriptorOf } = Reflect;
@@ -114,7 +115,7 @@
 
   // What a sketch has no use for does not exist any more: a call counts, and throws.
   function forbid(owner, key, name = `page.${key}`) {
-    if (!owner || !(key in owner)) return;
+    if (!shut || !owner || !(key in owner)) return;
     const seen = slot(name);
     const refuse = function () {
       seen.n++;
@@ -124,7 +125,7 @@
   }
 
   function forbidAccess(owner, key, name = `page.${key}`) {
-    if (!owner || !(key in owner)) return;
+    if (!shut || !owner || !(key in owner)) return;
     const seen = slot(name);
     define(owner, key, {
       configurable: true,
