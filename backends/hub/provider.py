@@ -1,0 +1,138 @@
+"""A model of the Hub's Inference Providers: judge, generator and critic over chat completion."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from paintcli.backends import duel
+from paintcli.backends.hub.http import Counter, NotNow, Patience, is_address
+from paintcli.backends.protocols import Message
+from paintcli.errors import PaintError, Unavailable
+from paintcli.painting import Painting
+
+JUDGE = "Qwen/Qwen3-VL-30B-A3B-Instruct"
+"""The published judge."""
+
+VERDICT = Patience(attempt=60.0, total=300.0)
+WRITING = Patience(attempt=600.0, total=1800.0)
+"""A sketch of 8,192 tokens at a busy provider takes minutes."""
+
+ENDPOINTS = ".endpoints.huggingface.cloud"
+NO_TOKEN = "none"
+"""Sent to other people's servers. Given nothing, the client would send them the token saved on this machine."""
+
+VERDICT_FORMAT = {
+    "type": "json_schema",
+    "json_schema": {
+        "name": "verdict",
+        "strict": True,
+        "schema": {
+            "type": "object",
+            # The verdict stands first: a reason that is cut short or wanders off cannot change it.
+            "properties": {"verdict": {"type": "string", "enum": ["A", "B"]}, "reason": {"type": "string"}},
+            "required": ["verdict", "reason"],
+            "additionalProperties": False,
+        },
+    },
+}
+ANSWER = 'Answer with JSON, the verdict first: {"verdict": "A" or "B", "reason": one short sentence}.'
+VERDICT_START = re.compile(r'\s*(?:```(?:json)?\s*)?\{\s*"verdict"\s*:\s*"([AB])"')
+
+
+class Provider:
+    """Comparer, Generator and Critic: one model behind `huggingface_hub`'s inference client.
+
+    `model` is a Hub id, with `:provider` behind it where one is wanted, or the address of a server that speaks chat
+    completion, with `#name` behind it where that server wants a model's name. An id needs a token (PaintError without
+    one); an address gets it only where it is an Inference Endpoint's.
+    `concurrent` requests run at once; `max_tokens`, `temperature` and `top_p` are for writing, None leaves them to
+    the provider.
+    """
+
+    def __init__(
+        self,
+        model: str = JUDGE,
+        *,
+        concurrent: int = 16,
+        verdict: Patience = VERDICT,
+        writing: Patience = WRITING,
+        max_tokens: int = 8192,
+        temperature: float | None = None,
+        top_p: float | None = None,
+    ) -> None:
+        from huggingface_hub import get_token
+
+        self.name = f"hub:{model}"
+        if is_address(model):
+            self._server, _, self._model = model.partition("#")
+            host = urlsplit(self._server).hostname or ""
+            endpoint = self._server.startswith("https://") and host.endswith(ENDPOINTS)
+            self._token = (get_token() if endpoint else None) or NO_TOKEN
+        else:
+            self._server, self._model = model, model
+            self._token = get_token() or ""
+            if not self._token:
+                raise PaintError(f"Asking {model} on the Hub needs a token; run `hf auth login` or set HF_TOKEN.")
+            if not self._token.startswith("hf_"):
+                raise PaintError("HF_TOKEN holds something that is not a token of the Hub: those begin with hf_.")
+        self._counter = Counter(self.name, concurrent)
+        self._verdict, self._writing = verdict, writing
+        self._options = {"max_tokens": max_tokens, "temperature": temperature, "top_p": top_p}
+
+    async def prefer(self, first: Painting, second: Painting, criteria: str) -> float:
+        """1.0 when the model names `first`, shown as picture A, else 0.0. Raises Unavailable without a verdict."""
+        parts = (_picture(painting) for painting in (first, second))
+        messages = duel.messages(*parts, criteria, ANSWER)
+
+        async def once() -> float:
+            text, _ = await self._chat(
+                messages, self._verdict, temperature=0.0, max_tokens=300, response_format=VERDICT_FORMAT
+            )
+            verdict = VERDICT_START.match(text)
+            if verdict is None:
+                raise NotNow("an answer without a verdict")
+            return 1.0 if verdict[1] == "A" else 0.0
+
+        return await self._counter.ask(once, self._verdict)
+
+    async def write(self, messages: Sequence[Message]) -> str:
+        """The model's whole reply. Raises Unavailable when it is empty: asked again it would be paid for again."""
+
+        async def once() -> str:
+            text, thought = await self._chat(list(messages), self._writing, **self._options)
+            if not text.strip():
+                why = "it thought, and wrote nothing" if thought else "its reply is empty"
+                raise Unavailable(f"{self.name} gave no sketch: {why}.")
+            return text
+
+        return await self._counter.ask(once, self._writing)
+
+    async def critique(self, painting: Painting, photo: Painting | None, brief: str) -> str:
+        """What to change, in the model's words; `brief` is the whole instruction, the pictures stand before it."""
+        content = [{"type": "text", "text": "The painting:\n"}, _picture(painting)]
+        if photo is not None:
+            content += [{"type": "text", "text": "\nThe photograph it was painted after:\n"}, _picture(photo)]
+        content.append({"type": "text", "text": "\n" + brief})
+        return await self.write([{"role": "user", "content": content}])
+
+    async def _chat(self, messages: list[Message], patience: Patience, **options: Any) -> tuple[str, str]:
+        """(content, thoughts) of one answer; thoughts where the provider hands them out apart. Never retried here."""
+        from huggingface_hub import AsyncInferenceClient
+
+        async with AsyncInferenceClient(model=self._server, token=self._token, timeout=patience.attempt) as client:
+            try:
+                answer = await client.chat_completion(messages, model=self._model or None, **options)
+                message = answer.choices[0].message
+                content, thoughts = message.content or "", message.reasoning or message.get("reasoning_content") or ""
+            except (ValueError, KeyError, TypeError, AttributeError, IndexError):
+                raise NotNow("an answer of the wrong shape") from None
+        if not isinstance(content, str):
+            raise NotNow("an answer of the wrong shape")
+        return content, str(thoughts)
+
+
+def _picture(painting: Painting) -> Message:
+    return {"type": "image_url", "image_url": {"url": duel.data_uri(painting)}}
