@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import random
+import ssl
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import cache
 from typing import TypeVar
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
@@ -52,6 +54,12 @@ class Patience:
         """
         doubled = min(self.wait * 2 ** (number - 1), self.longest_wait)
         return max(asked_for, doubled * random.uniform(0.5, 1.0))
+
+
+@cache
+def certificates() -> ssl.SSLContext:
+    """Read once: reading the bundle takes 20 ms, and every request opens a connection of its own."""
+    return ssl.create_default_context()
 
 
 class NotNow(Exception):

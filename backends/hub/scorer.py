@@ -13,7 +13,9 @@ import re
 import threading
 from collections.abc import Sequence
 
-from paintcli.backends.hub.http import Counter, NotNow, Patience, is_address
+import httpx2
+
+from paintcli.backends.hub.http import Counter, NotNow, Patience, certificates, is_address
 from paintcli.errors import PaintError, UsageError
 from paintcli.painting import Painting
 
@@ -48,13 +50,11 @@ class ScorerSpace:
         body = {"png_base64": base64.b64encode(painting.png).decode("ascii"), "prompt": prompt}
 
         async def once() -> float:
-            from huggingface_hub.utils import get_async_session, hf_raise_for_status
+            from huggingface_hub.utils import hf_raise_for_status
 
             address, headers = await asyncio.to_thread(self._address)
-            async with get_async_session() as client:
-                response = await client.post(
-                    f"{address}/score", json=body, headers=headers, timeout=self._patience.attempt
-                )
+            async with httpx2.AsyncClient(verify=certificates(), timeout=self._patience.attempt) as client:
+                response = await client.post(f"{address}/score", json=body, headers=headers)
             hf_raise_for_status(response)
             try:
                 answer = response.json()
