@@ -28,11 +28,12 @@ def shown(painting: Painting) -> Image.Image:
     return image
 
 
-def data_uri(painting: Painting) -> str:
-    """The painting as shown, as a `data:` address holding a PNG."""
+def image_url(painting: Painting) -> Message:
+    """The painting as shown, as a content part of chat completion: a `data:` address holding a PNG."""
     buffer = io.BytesIO()
     shown(painting).save(buffer, "PNG")
-    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
+    address = "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
+    return {"type": "image_url", "image_url": {"url": address}}
 
 
 def question(criteria: str, answer: str) -> str:
@@ -48,16 +49,16 @@ def question(criteria: str, answer: str) -> str:
 LETTER = "Answer with one letter, A or B."
 
 
-def messages(first: Any, second: Any, criteria: str, answer: str) -> list[Message]:
-    """One user turn: picture A, picture B, the question. The two are content parts in the form the caller wants."""
+def messages(pictures: tuple[Any, Any], criteria: str, answer: str) -> list[Message]:
+    """One user turn: picture A, picture B, the question. The pictures are content parts of the caller's form."""
     return [
         {
             "role": "user",
             "content": [
                 {"type": "text", "text": "Picture A:\n"},
-                first,
+                pictures[0],
                 {"type": "text", "text": "\nPicture B:\n"},
-                second,
+                pictures[1],
                 {"type": "text", "text": "\n" + question(criteria, answer)},
             ],
         }

@@ -97,10 +97,10 @@ class Gguf:
             seen.append(np.array(logits, dtype=np.float64))
             return logits
 
-        parts = ({"type": "image_url", "image_url": {"url": duel.data_uri(painting)}} for painting in (first, second))
+        parts = duel.image_url(first), duel.image_url(second)
         try:
             model.create_chat_completion(
-                duel.messages(*parts, criteria, duel.LETTER),
+                duel.messages(parts, criteria, duel.LETTER),
                 max_tokens=1,
                 temperature=0.0,
                 logits_processor=LogitsProcessorList([look]),

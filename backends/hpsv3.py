@@ -26,6 +26,7 @@ from paintcli.backends.local import (
     fetch,
     from_hub_or_disk,
     loading_options,
+    must_fit,
     pick_device,
     require,
 )
@@ -159,24 +160,29 @@ class HPSv3:
         config = from_hub_or_disk(AutoConfig.from_pretrained, body)
         tokenizer = from_hub_or_disk(AutoTokenizer.from_pretrained, body)
         tokenizer.add_special_tokens({"additional_special_tokens": [REWARD_TOKEN]}, replace_extra_special_tokens=False)
+        reward_id = tokenizer.convert_tokens_to_ids(REWARD_TOKEN)
         device = pick_device(self._device)
         try:
             with safe_open(path, framework="pt") as checkpoint:
                 config.text_config.vocab_size = checkpoint.get_slice(EMBEDDING).get_shape()[0]
-                weights = {name: checkpoint.get_tensor(name) for name in checkpoint.keys()}  # noqa: SIM118 not a dict
+                names = [name for name in checkpoint.keys() if not name.startswith("lm_head.")]  # noqa: SIM118 not a dict
+                weights = {name: checkpoint.get_tensor(name) for name in names}
             head = reward_head(config.text_config.hidden_size)
             head.load_state_dict(
                 {n.removeprefix("rm_head."): w for n, w in weights.items() if n.startswith("rm_head.")}
             )
         except (SafetensorError, RuntimeError) as error:
             raise PaintError(f"{path} is not an HPSv3 checkpoint ({' '.join(str(error).split())[:160]}).") from error
-        model, report = Qwen2VLModel.from_pretrained(
-            None,
-            config=config,
-            state_dict={ours: weights[name] for name in weights if (ours := our_name(name))},
-            output_loading_info=True,
-            **loading_options(self._precision, device, whole=("visual",)),
-        )
+        with must_fit(self.name):
+            model, report = Qwen2VLModel.from_pretrained(
+                None,
+                config=config,
+                state_dict={ours: weights[name] for name in weights if (ours := our_name(name))},
+                output_loading_info=True,
+                **loading_options(self._precision, device, whole=("visual",)),
+            )
+        if reward_id >= config.text_config.vocab_size:
+            raise PaintError(f"{path} and the tokenizer of {body} do not belong together: no row for {REWARD_TOKEN}.")
         if wrong := [*report["missing_keys"], *report["unexpected_keys"], *report["mismatched_keys"]]:
             raise PaintError(f"{path} is not an HPSv3 checkpoint: {len(wrong)} tensors do not fit, such as {wrong[0]}.")
         # The Pillow form of the processor: the default one needs torchvision, which nothing else here does.

@@ -6,7 +6,8 @@ import asyncio
 import importlib.util
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -99,6 +100,30 @@ def from_hub_or_disk(load: Callable[..., T], model: str, **options: Any) -> T:
         raise PaintError(f"The model {model} cannot be loaded: nothing usable {where} ({reason}).") from error
 
 
+@contextmanager
+def must_fit(name: str) -> Iterator[None]:
+    """Around the reading of weights: too little memory is no outage there, but the wrong model for this machine."""
+    try:
+        yield
+    except (MemoryError, RuntimeError) as error:
+        if not is_out_of_memory(error):
+            raise
+        raise PaintError(
+            f"{name} does not fit into this machine's memory; try PAINT_PRECISION=8bit or 4bit."
+        ) from error
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Told by name and words, not by torch's own class (a RuntimeError), so that llama.cpp needs no torch."""
+    words = str(error)
+    return (
+        isinstance(error, MemoryError)
+        or type(error).__name__ == "OutOfMemoryError"  # a GPU's
+        or "not enough memory" in words  # a CPU's, on Windows and elsewhere
+        or "can't allocate memory" in words
+    )
+
+
 class OneAtATime:
     """Runs a model's blocking calls in a thread, one at a time, and turns running out of memory into Unavailable.
 
@@ -118,7 +143,6 @@ class OneAtATime:
             try:
                 return work()
             except (MemoryError, RuntimeError) as error:
-                # torch's OutOfMemoryError is a RuntimeError; by name, so that llama.cpp needs no torch
-                if not isinstance(error, MemoryError) and type(error).__name__ != "OutOfMemoryError":
+                if not is_out_of_memory(error):
                     raise
-                raise Unavailable(f"{self.name} ran out of memory; use a smaller batch, 8bit or 4bit.") from error
+                raise Unavailable(f"{self.name} ran out of memory while it worked.") from error

@@ -8,7 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paintcli.backends import duel
-from paintcli.backends.local import OneAtATime, Precision, from_hub_or_disk, loading_options, pick_device, require
+from paintcli.backends.local import (
+    OneAtATime,
+    Precision,
+    from_hub_or_disk,
+    loading_options,
+    must_fit,
+    pick_device,
+    require,
+)
 from paintcli.backends.protocols import Message
 from paintcli.errors import PaintError, Unavailable, UsageError
 from paintcli.painting import Painting
@@ -71,7 +79,8 @@ class Vlm:
                 "use it as gguf:<model>+<mmproj>, or in bf16."
             )
         options = loading_options(self._precision, pick_device(self._device), whole=WHOLE)
-        model = from_hub_or_disk(AutoModelForImageTextToText.from_pretrained, self._model, **options).eval()
+        with must_fit(self.name):
+            model = from_hub_or_disk(AutoModelForImageTextToText.from_pretrained, self._model, **options).eval()
         prepare, tokenizer = _preparer(self._model, config.model_type)
         self._loaded = model, prepare, _spellings(tokenizer, "A"), _spellings(tokenizer, "B")
         return self._loaded
@@ -80,8 +89,8 @@ class Vlm:
         import torch
 
         model, prepare, a, b = self._load()
-        parts = ({"type": "image", "image": image} for image in (first, second))
-        inputs = prepare(duel.messages(*parts, criteria, duel.LETTER))
+        parts = {"type": "image", "image": first}, {"type": "image", "image": second}
+        inputs = prepare(duel.messages(parts, criteria, duel.LETTER))
         inputs = {
             name: value.to(model.device, model.dtype if value.is_floating_point() else None)
             for name, value in inputs.items()

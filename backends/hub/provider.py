@@ -84,8 +84,7 @@ class Provider:
 
     async def prefer(self, first: Painting, second: Painting, criteria: str) -> float:
         """1.0 when the model names `first`, shown as picture A, else 0.0. Raises Unavailable without a verdict."""
-        parts = (_picture(painting) for painting in (first, second))
-        messages = duel.messages(*parts, criteria, ANSWER)
+        messages = duel.messages((duel.image_url(first), duel.image_url(second)), criteria, ANSWER)
 
         async def once() -> float:
             text, _ = await self._chat(
@@ -112,9 +111,9 @@ class Provider:
 
     async def critique(self, painting: Painting, photo: Painting | None, brief: str) -> str:
         """What to change, in the model's words; `brief` is the whole instruction, the pictures stand before it."""
-        content = [{"type": "text", "text": "The painting:\n"}, _picture(painting)]
+        content = [{"type": "text", "text": "The painting:\n"}, duel.image_url(painting)]
         if photo is not None:
-            content += [{"type": "text", "text": "\nThe photograph it was painted after:\n"}, _picture(photo)]
+            content += [{"type": "text", "text": "\nThe photograph it was painted after:\n"}, duel.image_url(photo)]
         content.append({"type": "text", "text": "\n" + brief})
         return await self.write([{"role": "user", "content": content}])
 
@@ -132,7 +131,3 @@ class Provider:
         if not isinstance(content, str):
             raise NotNow("an answer of the wrong shape")
         return content, str(thoughts)
-
-
-def _picture(painting: Painting) -> Message:
-    return {"type": "image_url", "image_url": {"url": duel.data_uri(painting)}}

@@ -50,7 +50,7 @@ class ScorerSpace:
         body = {"png_base64": base64.b64encode(painting.png).decode("ascii"), "prompt": prompt}
 
         async def once() -> float:
-            from huggingface_hub.utils import hf_raise_for_status
+            from huggingface_hub.utils import hf_raise_for_status  # type: ignore[attr-defined]
 
             address, headers = await asyncio.to_thread(self._address)
             async with httpx2.AsyncClient(verify=certificates(), timeout=self._patience.attempt) as client:
