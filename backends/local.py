@@ -108,9 +108,7 @@ def must_fit(name: str) -> Iterator[None]:
     except (MemoryError, RuntimeError) as error:
         if not is_out_of_memory(error):
             raise
-        raise PaintError(
-            f"{name} does not fit into this machine's memory; try PAINT_PRECISION=8bit or 4bit."
-        ) from error
+        raise PaintError(f"{name} does not fit into memory here; try PAINT_PRECISION=8bit or 4bit.") from error
 
 
 def is_out_of_memory(error: Exception) -> bool:
