@@ -13,6 +13,7 @@ from typing import Any
 from paintcli.rollouts import Rollout
 from paintcli.training.recipe import Recipe
 from paintcli.training.task import Group, Sample
+from paintcli.training.turns import Look
 
 WANTED = "7"
 PROMPT = "digits"
@@ -71,5 +72,5 @@ class Control:
             ]
         )  # fmt: skip
 
-    def close(self) -> None:
-        pass
+    async def look(self, samples: Sequence[Sample], step: int) -> list[Look | None]:
+        raise NotImplementedError("the control task has one turn; Recipe.check sees to it")

@@ -107,7 +107,7 @@ def _weights(recipe: Recipe, text: Any, parameters: int, small: int) -> Part:
 
 
 def _training(recipe: Recipe, text: Any, small: int) -> Part:
-    tokens = (PROMPT_TOKENS + recipe.max_completion) * recipe.micro_batch
+    tokens = (PROMPT_TOKENS + recipe.max_completion * recipe.turns) * recipe.micro_batch
     hidden, layers = text.hidden_size, text.num_hidden_layers
     active = (getattr(text, "num_experts_per_tok", 0) or 0) * (getattr(text, "moe_intermediate_size", 0) or 0)
     width = active + (getattr(text, "shared_expert_intermediate_size", 0) or 0) or text.intermediate_size
@@ -122,7 +122,7 @@ def _training(recipe: Recipe, text: Any, small: int) -> Part:
 
 
 def _generation(recipe: Recipe, text: Any, small: int) -> Part:
-    tokens = (PROMPT_TOKENS + recipe.max_completion) * recipe.generations
+    tokens = (PROMPT_TOKENS + recipe.max_completion * recipe.turns) * recipe.generations
     kinds = getattr(text, "layer_types", None) or ["full_attention"] * text.num_hidden_layers
     full = sum("linear" not in kind for kind in kinds)
     head_dim = getattr(text, "head_dim", None) or text.hidden_size // text.num_attention_heads

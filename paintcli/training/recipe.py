@@ -140,8 +140,8 @@ class Recipe:
         """Raises UsageError, in one sentence, for values that cannot make a run."""
         if not self.is_control:
             self.weights()
-        elif self.pigment:
-            raise UsageError("The control task paints nothing, so it has no pigment.")
+        elif self.pigment or self.turns > 1:
+            raise UsageError("The control task paints nothing, so it has no pigment and one turn.")
         for name in ("steps", "references", "turns", "rank", "alpha", "micro_batch", "max_completion", "save_every"):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} must be at least 1, not {getattr(self, name)}.")

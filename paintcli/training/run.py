@@ -175,6 +175,8 @@ def train(
                 prepare(recipe, folder, task, loop, model, tokenizer, device, told)
             trainer = PaintTrainer(
                 assess=recorder.assess,
+                look=lambda samples, step: loop.run(task.look(samples, step)),
+                turns=recipe.turns,
                 model=model,
                 args=arguments(recipe, folder, device, report_to),
                 train_dataset=Dataset.from_list([{"prompt": task.prompt}] * recipe.steps),

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
 
 from paintcli import pool as pools
+from paintcli.attempt import attempt
 from paintcli.backends.protocols import Message
 from paintcli.domains import Domain
 from paintcli.pool import Draw, Pool
 from paintcli.reward import STAND_IN, Assessor, Evaluation
 from paintcli.rollouts import Rollout
+from paintcli.sketch import extract
 from paintcli.training.recipe import Recipe
 from paintcli.training.task import Group, Sample
+from paintcli.training.turns import Look, look
 
 
 class Studio:
@@ -55,8 +59,15 @@ class Studio:
         self._said.update(new)
         return Group(rows, new)
 
-    def close(self) -> None:
-        pass
+    async def look(self, samples: Sequence[Sample], step: int) -> list[Look | None]:
+        """What each sample is shown of its own last reply, painted as the group will be."""
+        renderer, seed = self.assessor.renderer, self.recipe.group_seed(step)
+        assert renderer is not None
+        attempts = await asyncio.gather(
+            *(attempt(extract(s.text), renderer, self.domain, seed, timeout_is_ours=self.assessor.timeout_is_ours)
+              for s in samples)
+        )  # fmt: skip
+        return [look(a, self.recipe.multimodal) for a in attempts]
 
 
 def rollout_of(evaluation: Evaluation, assessor: Assessor, reply: str) -> Rollout:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from paintcli.rollouts import Rollout
+from paintcli.training.turns import Look
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,9 @@ class Task(Protocol):
         """A rollout for every sample; `reward` None where nobody could judge. Raises only for our own bugs."""
         ...
 
-    def close(self) -> None: ...
+    async def look(self, samples: Sequence[Sample], step: int) -> list[Look | None]:
+        """What each sample is shown of its own painting before its next turn; None: nobody could paint it."""
+        ...
 
 
 def complete(group: Group, run: str, samples: Sequence[Sample], seconds_generate: float) -> None:

@@ -1,4 +1,4 @@
-"""TRL's GRPOTrainer with three things it lacks: None weighs nothing, resuming is exact, saved states are whole."""
+"""TRL's GRPOTrainer with what it lacks: None weighs nothing, resuming is exact, states are whole, turns have eyes."""
 
 from __future__ import annotations
 
@@ -6,29 +6,40 @@ import asyncio
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, cast
 
 import torch
 from transformers import PrinterCallback, TrainerCallback
 from trl import GRPOConfig, GRPOTrainer
 
-from paintcli.training import state
+from paintcli.training import state, turns
 from paintcli.training.recipe import Recipe
 from paintcli.training.task import Sample
 
 BUFFER = "generation.pt"
+EYES = ("pixel_values", "image_grid_thw", "mm_token_type_ids", "num_images")
 
 
 class PaintTrainer(GRPOTrainer):
     """GRPO over one group a step. `assess(samples, step, seconds_generate) -> list[float | None]` is the only reward.
+
+    With `turns` above 1, `look(samples, step) -> list[Look | None]` shows each sample its own painting and it replies
+    again; every reply is trained on, what was shown is masked, and only the last reply is rewarded.
 
     A rollout whose reward is None leaves the group: TRL already takes it out of the baseline and zeroes its
     advantage; here its tokens also leave the denominator of the loss and it costs no forward pass. A group of nothing
     but None changes no weight and no optimiser moment (zero gradients would still let Adam's momentum act).
     """
 
-    def __init__(self, assess: Callable[[list[Sample], int, float], list[float | None]], **options: Any) -> None:
-        self.assess = assess
+    def __init__(
+        self,
+        assess: Callable[[list[Sample], int, float], list[float | None]],
+        look: Callable[[list[Sample], int], list[turns.Look | None]] | None = None,
+        turns: int = 1,
+        **options: Any,
+    ) -> None:
+        self.assess, self.look, self.turns = assess, look, turns
+        self._pictures: list[list[dict[str, torch.Tensor]]] = []
         self.seconds_generate = 0.0
         super().__init__(reward_funcs=[self._reward], **options)
         self.remove_callback(PrinterCallback)
@@ -36,15 +47,65 @@ class PaintTrainer(GRPOTrainer):
     def _generate(self, prompts: list[Any]) -> Any:
         started = time.perf_counter()
         written = super()._generate(prompts)
+        if self.turns > 1:
+            written = self._take_turns(written)
         self.seconds_generate = time.perf_counter() - started
         return written
+
+    def _take_turns(self, written: Any) -> Any:
+        """Let every sample look at its painting and reply again, `turns` − 1 times. Cut-off replies get no other."""
+        prompt_ids, completion_ids, _, completions, logprobs, extra, images, tool_images = written
+        ids = [list(c) for c in completion_ids]
+        own = [[1] * len(c) for c in ids]  # 1: the policy wrote it, 0: it was shown
+        self._pictures = [[] for _ in ids]
+        thinking = bool(self.chat_template_kwargs.get("enable_thinking"))
+        for _ in range(1, self.turns):
+            samples = [
+                Sample(str(text[-1]["content"]), sum(mine), self._finish(c))
+                for text, mine, c in zip(completions, own, ids, strict=True)
+            ]
+            assert self.look is not None
+            seen = self.look(samples, self.state.global_step)
+            going = [i for i, s in enumerate(samples) if s.finish == "stop" and seen[i] is not None]
+            for i in going:
+                shown, tensors = turns.encode(self.processing_class, cast(turns.Look, seen[i]), thinking, ids[i][-1])
+                ids[i] += shown
+                own[i] += [0] * len(shown)
+                if tensors:
+                    self._pictures[i].append(tensors)
+            if not going:
+                break
+            asked = [prompt_ids[i] + ids[i] for i in going]
+            replies, _ = self._generate_single_turn(asked, None, self._eyes(going, asked), len(going))
+            for i, reply in zip(going, replies, strict=True):
+                ids[i] += reply
+                own[i] += [1] * len(reply)
+                text = self._tokenizer.decode(reply, skip_special_tokens=True)
+                completions[i] = [{"role": "assistant", "content": text}]
+        lengths = [sum(mine) for mine in own]
+        self._metrics["train"]["completions/mean_length"][-1] = sum(lengths) / len(lengths)
+        cut = [self._finish(c) == "length" for c in ids]
+        self._metrics["train"]["completions/clipped_ratio"][-1] = sum(cut) / len(cut)
+        return prompt_ids, ids, own, completions, logprobs, extra, images, tool_images
+
+    def _eyes(self, rows: list[int], ids: list[list[int]]) -> dict[str, Any]:
+        """The pictures of these rows as the model's keyword arguments; empty when there is none."""
+        seen = [tensors for i in rows for tensors in self._pictures[i]]
+        if not seen:
+            return {}
+        fields: dict[str, Any] = {name: torch.cat([t[name] for t in seen]) for name in seen[0]}
+        fields["mm_token_type_ids"] = [[int(token == self._image_pad_token_id) for token in row] for row in ids]
+        return fields
+
+    def _finish(self, ids: list[int]) -> Literal["stop", "length"]:
+        return "stop" if ids and ids[-1] in self.eos_token_ids else "length"
 
     async def _reward(self, completions: list[Any], completion_ids: list[list[int]], **_: Any) -> list[float | None]:
         samples = [
             Sample(
                 text if isinstance(text, str) else str(text[-1]["content"]),
                 len(ids),
-                "stop" if ids and ids[-1] in self.eos_token_ids else "length",
+                self._finish(ids),
             )
             for text, ids in zip(completions, completion_ids, strict=True)
         ]
@@ -64,6 +125,11 @@ class PaintTrainer(GRPOTrainer):
         batch["completion_mask"] = batch["completion_mask"] * (~gone).unsqueeze(1)
         mask = batch["completion_mask"] * batch["tool_mask"] if "tool_mask" in batch else batch["completion_mask"]
         batch["num_items_in_batch"] = self.accelerator.gather(mask.sum()).sum()
+        if any(self._pictures):
+            both = torch.cat([batch["prompt_ids"], batch["completion_ids"]], dim=1)
+            for name, value in self._eyes(list(range(rows)), both.tolist()).items():
+                batch[name] = torch.as_tensor(value, device=both.device)
+            batch["num_images"] = [len(seen) for seen in self._pictures]
         return batch
 
     def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> torch.Tensor:
@@ -72,6 +138,8 @@ class PaintTrainer(GRPOTrainer):
         if nothing_anywhere or nothing_here:
             # not connected to any weight: their gradients stay None and the optimiser passes them over
             return torch.zeros((), device=inputs["completion_mask"].device, requires_grad=True)
+        if not sum(inputs.get("num_images") or [0]):  # nobody in this micro-batch was shown a picture
+            inputs = {k: v for k, v in inputs.items() if k not in EYES}
         loss: torch.Tensor = super()._compute_loss(model, inputs)
         return loss
 
