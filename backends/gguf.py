@@ -34,7 +34,6 @@ class Gguf:
         self.name = f"gguf:{self._model.name}"
         self._context = context
         self._queue = OneAtATime(self.name)
-        self._loaded: tuple[Any, list[int], list[int]] | None = None
 
     async def prefer(self, first: Painting, second: Painting, criteria: str) -> float:
         """Probability that `first`, shown as picture A, is painted better. Raises Unavailable when decoding fails."""
@@ -46,13 +45,14 @@ class Gguf:
 
     def close(self) -> None:
         """Free the model's memory; the next question reads it again."""
-        if self._loaded is not None:
-            self._loaded[0].close()
-            self._loaded = None
+        if self._queue.model is not None:
+            self._queue.model[0].close()
+            self._queue.model = None
 
     def _load(self) -> tuple[Any, list[int], list[int]]:
-        if self._loaded is not None:
-            return self._loaded
+        return self._queue.read_once(self._read)
+
+    def _read(self) -> tuple[Any, list[int], list[int]]:
         from llama_cpp import Llama, mtmd_cpp
         from llama_cpp._logger import llama_log_callback
         from llama_cpp.llama_chat_format import MTMDChatHandler
@@ -75,8 +75,7 @@ class Gguf:
         if not model.metadata.get("tokenizer.chat_template"):
             model.close()
             raise PaintError(f"{self._model} carries no chat template, so it cannot be asked anything.")
-        self._loaded = model, self._spellings(model, "A"), self._spellings(model, "B")
-        return self._loaded
+        return model, self._spellings(model, "A"), self._spellings(model, "B")
 
     def _spellings(self, model: Any, letter: str) -> list[int]:
         encoded = (model.tokenize(text.encode(), add_bos=False) for text in (letter, " " + letter))

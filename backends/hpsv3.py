@@ -130,7 +130,6 @@ class HPSv3:
         self._device = device
         self._batch = batch
         self._queue = OneAtATime(self.name)
-        self._loaded: tuple[Any, Any, Any, Any] | None = None
 
     async def score(self, paintings: Sequence[Painting], prompt: str) -> list[float]:
         """mu of each painting, in order. Raises Unavailable when memory runs out or a number is not finite."""
@@ -146,11 +145,12 @@ class HPSv3:
 
     def close(self) -> None:
         """Let go of the weights; the next score reads them again."""
-        self._loaded = None
+        self._queue.model = None
 
     def _load(self) -> tuple[Any, Any, Any, Any]:
-        if self._loaded is not None:
-            return self._loaded
+        return self._queue.read_once(self._read)
+
+    def _read(self) -> tuple[Any, Any, Any, Any]:
         from safetensors import SafetensorError, safe_open
         from transformers import AutoConfig, AutoTokenizer, Qwen2VLModel
         from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
@@ -187,8 +187,7 @@ class HPSv3:
             raise PaintError(f"{path} is not an HPSv3 checkpoint: {len(wrong)} tensors do not fit, such as {wrong[0]}.")
         # The Pillow form of the processor: the default one needs torchvision, which nothing else here does.
         processor = Qwen2VLImageProcessorPil(do_resize=False)
-        self._loaded = model.eval(), head.float().to(device).eval(), tokenizer, processor
-        return self._loaded
+        return model.eval(), head.float().to(device).eval(), tokenizer, processor
 
     def _score(self, paintings: Sequence[Painting], prompt: str) -> Iterator[tuple[float, float]]:
         for start in range(0, len(paintings), self._batch):

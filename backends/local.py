@@ -8,8 +8,9 @@ import logging
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, cast
 
 from paintcli.errors import PaintError, Unavailable, UsageError
 
@@ -71,33 +72,53 @@ def loading_options(precision: Precision, device: str, whole: tuple[str, ...] = 
     return options
 
 
+@cache
+def hub_answers() -> bool:
+    """Whether the Hub can be reached, asked once and briefly: its own client would retry for half a minute a file."""
+    import httpx2
+    from huggingface_hub import constants
+    from huggingface_hub.errors import OfflineModeIsEnabled
+    from huggingface_hub.utils import get_session  # type: ignore[attr-defined]
+
+    try:
+        get_session().head(constants.ENDPOINT, timeout=5)
+    except (httpx2.RequestError, OfflineModeIsEnabled):
+        return False
+    return True
+
+
 def fetch(repo: str, filename: str) -> Path:
     """A file of a Hub model: from the local cache, else downloaded. Raises PaintError when it cannot be had."""
     from huggingface_hub import hf_hub_download
     from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, LocalEntryNotFoundError, RepositoryNotFoundError
 
     try:
-        return Path(hf_hub_download(repo, filename))
+        return Path(hf_hub_download(repo, filename, local_files_only=not hub_answers()))
     except GatedRepoError:
         raise PaintError(f"The model {repo} asks for its licence to be accepted on the Hub, and for a token.") from None
     except RepositoryNotFoundError:
         raise PaintError(f"There is no model {repo} on the Hub, or your token may not read it.") from None
     except LocalEntryNotFoundError:
-        raise PaintError(
-            f"The model {repo} is not on this disk and the Hub cannot be reached; connect once, or give a local path."
-        ) from None
+        raise PaintError(f"The model {repo} is {NOT_AT_HAND}.") from None
     except HfHubHTTPError as error:
         raise PaintError(f"The Hub did not hand out {repo}/{filename} ({error}).") from error
 
 
+NOT_AT_HAND = "not on this disk and the Hub cannot be reached; connect once, or give a local path"
+
+
 def from_hub_or_disk(load: Callable[..., T], model: str, **options: Any) -> T:
     """`load(model, **options)` (a transformers `from_pretrained`) with its many failures as one PaintError sentence."""
+    folder = Path(model).is_dir()
+    offline = not folder and not hub_answers()
     try:
-        return load(model, **options)
+        return load(model, local_files_only=folder or offline, **options)
     except (OSError, ValueError, KeyError) as error:  # what transformers raises for absent, half and foreign folders
-        where = "in that folder" if Path(model).is_dir() else "on this disk, and the Hub did not give it"
+        if offline:
+            raise PaintError(f"The model {model} is {NOT_AT_HAND}.") from error
         reason = " ".join(str(error).split())[:160]
-        raise PaintError(f"The model {model} cannot be loaded: nothing usable {where} ({reason}).") from error
+        where = "folder" if folder else "model of the Hub"
+        raise PaintError(f"The {where} {model} holds nothing that can be loaded here ({reason}).") from error
 
 
 @contextmanager
@@ -131,6 +152,8 @@ class OneAtATime:
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self.model: Any = None
+        self._refusal: PaintError | None = None
         self._lock = threading.Lock()
 
     async def run(self, work: Callable[[], T]) -> T:
@@ -144,3 +167,18 @@ class OneAtATime:
                 if not is_out_of_memory(error):
                     raise
                 raise Unavailable(f"{self.name} ran out of memory while it worked.") from error
+
+    def read_once(self, read: Callable[[], T]) -> T:
+        """The model as `read` returned it the first time; a PaintError, too, is kept: it would only come again.
+
+        To be called inside `run`.
+        """
+        if self._refusal is not None:
+            raise self._refusal
+        if self.model is None:
+            try:
+                self.model = read()
+            except PaintError as error:
+                self._refusal = error
+                raise
+        return cast(T, self.model)

@@ -50,7 +50,6 @@ class Vlm:
         self._precision: Precision = precision
         self._device = device
         self._queue = OneAtATime(self.name)
-        self._loaded: tuple[Any, Callable[..., Any], list[int], list[int]] | None = None
 
     async def prefer(self, first: Painting, second: Painting, criteria: str) -> float:
         """Probability that `first`, shown as picture A, is painted better. Raises Unavailable when memory runs out."""
@@ -62,11 +61,12 @@ class Vlm:
 
     def close(self) -> None:
         """Let go of the weights; the next question reads them again."""
-        self._loaded = None
+        self._queue.model = None
 
     def _load(self) -> tuple[Any, Callable[..., Any], list[int], list[int]]:
-        if self._loaded is not None:
-            return self._loaded
+        return self._queue.read_once(self._read)
+
+    def _read(self) -> tuple[Any, Callable[..., Any], list[int], list[int]]:
         from transformers import AutoConfig, AutoModelForImageTextToText
 
         config = from_hub_or_disk(AutoConfig.from_pretrained, self._model)
@@ -82,8 +82,7 @@ class Vlm:
         with must_fit(self.name):
             model = from_hub_or_disk(AutoModelForImageTextToText.from_pretrained, self._model, **options).eval()
         prepare, tokenizer = _preparer(self._model, config.model_type)
-        self._loaded = model, prepare, _spellings(tokenizer, "A"), _spellings(tokenizer, "B")
-        return self._loaded
+        return model, prepare, _spellings(tokenizer, "A"), _spellings(tokenizer, "B")
 
     def _prefer(self, first: Image, second: Image, criteria: str) -> float:
         import torch

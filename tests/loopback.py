@@ -70,7 +70,7 @@ class Loopback:
                     with outer._guard:
                         outer._under_way -= 1
 
-            do_GET = do_POST
+            do_GET = do_HEAD = do_POST
 
             def send(self, reply: Reply) -> None:
                 time.sleep(reply.delay)

@@ -52,7 +52,7 @@ def test_the_oracle_tells_pictures_and_prompts_apart() -> None:
 def test_more_paintings_than_a_batch_come_back_in_order(scorer: HPSv3) -> None:
     prompt = PROMPTS[0]
     small = HPSv3(FIXTURE, precision="fp32", device="cpu", batch=3)
-    small._loaded = scorer._load()
+    small._queue.model = scorer._load()
     got = asyncio.run(small.score([*pictures(prompt), *reversed(pictures(prompt))], prompt))
     want = [case["mu"] for case in cases(prompt)]
     assert got == pytest.approx([*want, *reversed(want)], abs=1e-3)
@@ -131,7 +131,7 @@ def test_no_checkpoint_there(tmp_path: Path) -> None:
 
 
 def test_no_model_on_disk_and_no_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    monkeypatch.setattr("paintcli.backends.local.hub_answers", lambda: False)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     with pytest.raises(
         PaintError, match=r"^The model MizzenAI/HPSv3 is not on this disk and the Hub cannot be reached"
@@ -166,7 +166,7 @@ def test_a_number_that_is_not_finite_is_no_score(scorer: HPSv3) -> None:
     broken = HPSv3(FIXTURE, precision="fp32", device="cpu")
     dead = reward_head(64)
     torch.nn.init.constant_(dead[5].bias, float("nan"))
-    broken._loaded = model, dead, tokenizer, processor
+    broken._queue.model = model, dead, tokenizer, processor
     with pytest.raises(Unavailable, match="not finite"):
         asyncio.run(broken.score(pictures(PROMPTS[0])[:1], PROMPTS[0]))
 

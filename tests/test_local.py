@@ -5,8 +5,9 @@ import threading
 import time
 
 import pytest
+from loopback import Loopback, Reply
 
-from paintcli.backends.local import OneAtATime, must_fit
+from paintcli.backends.local import OneAtATime, hub_answers, must_fit
 from paintcli.errors import PaintError, Unavailable
 
 torch = pytest.importorskip("torch", reason="local models need torch: pip install 'paintcli[train]'")
@@ -59,3 +60,36 @@ def test_one_call_at_a_time_and_the_loop_goes_on() -> None:
     asyncio.run(together())
     assert most[0] == 1
     assert ticks[0] > 5
+
+
+def test_a_model_is_read_once_and_so_is_its_refusal() -> None:
+    reads: list[str] = []
+
+    def read(outcome: str) -> str:
+        reads.append(outcome)
+        if outcome == "refused":
+            raise PaintError("There is no such model.")
+        return outcome
+
+    good, bad = OneAtATime("good"), OneAtATime("bad")
+    assert [good.read_once(lambda: read("model")) for _ in range(3)] == ["model"] * 3
+    for _ in range(3):
+        with pytest.raises(PaintError, match="no such model"):
+            bad.read_once(lambda: read("refused"))
+    assert reads == ["model", "refused"]
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_whether_the_hub_answers_is_known_at_once(there: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    hub_answers.cache_clear()
+    with Loopback(lambda request, number: Reply({})) as server:
+        address = server.address
+        if there:
+            monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", address)
+            assert hub_answers()
+    if not there:
+        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", address)
+        start = time.monotonic()
+        assert not hub_answers()
+        assert time.monotonic() - start < 2
+    hub_answers.cache_clear()

@@ -62,9 +62,9 @@ def test_the_two_orders_together_complement(judge: Vlm) -> None:
 def test_the_first_picture_is_a_and_a_is_the_first_to_win(folder: Path) -> None:
     judge = Vlm(str(folder), precision="fp32", device="cpu")
     judge.load()
-    model, prepare, a, b = judge._loaded
+    model, prepare, a, b = judge._queue.model
     seen: dict = {}
-    judge._loaded = model, lambda messages: seen.setdefault("inputs", prepare(messages)), a, b
+    judge._queue.model = model, lambda messages: seen.setdefault("inputs", prepare(messages)), a, b
     ask(judge, RED, NAVY)
     inputs = seen["inputs"]
     text = judge_text(folder, inputs["input_ids"][0])
@@ -96,7 +96,7 @@ def test_smaller_precisions(folder: Path, judge: Vlm, precision: str) -> None:
     pytest.importorskip("bitsandbytes", reason="8 and 4 bit need bitsandbytes: pip install 'paintcli[train]'")
     small = Vlm(str(folder), precision=precision, device="cpu")  # type: ignore[arg-type]
     answer = ask(small, RED, NAVY)
-    kinds = {name: type(module).__name__ for name, module in small._loaded[0].named_modules()}
+    kinds = {name: type(module).__name__ for name, module in small._queue.model[0].named_modules()}
     assert kinds["model.language_model.layers.0.mlp.up_proj"] == {
         "bf16": "Linear", "8bit": "Linear8bitLt", "4bit": "Linear4bit"
     }[precision]  # fmt: skip
@@ -134,10 +134,12 @@ def test_no_such_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(PaintError, match=r"^There is no model folder .*nowhere\.$"):
         Vlm(str(tmp_path / "nowhere"))
     (tmp_path / "empty").mkdir()
-    with pytest.raises(PaintError, match=r"empty cannot be loaded: nothing usable in that folder"):
+    with pytest.raises(PaintError, match=r"^The folder .*empty holds nothing that can be loaded here \("):
         Vlm(str(tmp_path / "empty")).load()
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    with pytest.raises(PaintError, match=r"^The model nobody/nothing cannot be loaded: nothing usable on this disk"):
+    monkeypatch.setattr("paintcli.backends.local.hub_answers", lambda: False)
+    with pytest.raises(
+        PaintError, match=r"^The model nobody/nothing is not on this disk and the Hub cannot be"
+    ):
         Vlm("nobody/nothing").load()
 
 
@@ -145,5 +147,5 @@ def test_a_text_model_is_no_judge(tmp_path: Path) -> None:
     from transformers import Qwen3Config
 
     Qwen3Config().save_pretrained(tmp_path)
-    with pytest.raises(PaintError, match="cannot be loaded"):
+    with pytest.raises(PaintError, match="holds nothing that can be loaded here"):
         Vlm(str(tmp_path)).load()
