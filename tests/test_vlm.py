@@ -137,9 +137,7 @@ def test_no_such_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(PaintError, match=r"^The folder .*empty holds nothing that can be loaded here \("):
         Vlm(str(tmp_path / "empty")).load()
     monkeypatch.setattr("paintcli.backends.local.hub_answers", lambda: False)
-    with pytest.raises(
-        PaintError, match=r"^The model nobody/nothing is not on this disk and the Hub cannot be"
-    ):
+    with pytest.raises(PaintError, match=r"^The model nobody/nothing is not on this disk and the Hub cannot be"):
         Vlm("nobody/nothing").load()
 
 
