@@ -111,9 +111,11 @@ def scorer_of(chosen: Settings, pool: Pool | None, stack: ExitStack) -> Scorer:
 
 
 def _until(stack: ExitStack, backend: Any) -> Any:
-    """Close a backend that can be closed when the command ends."""
+    """Read a local model now, so that a missing one is said once; close what can be closed when the command ends."""
     if hasattr(backend, "close"):
         stack.callback(backend.close)
+    if hasattr(backend, "load"):
+        backend.load()
     return backend
 
 

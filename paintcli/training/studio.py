@@ -141,6 +141,8 @@ def open_studio(recipe: Recipe, domain: Domain, pool: Pool | None, stack: ExitSt
     def kept(backend: Any) -> Any:
         if hasattr(backend, "close"):
             stack.callback(backend.close)
+        if hasattr(backend, "load"):
+            backend.load()  # a missing model is said before the run, not as an outage in every step
         return backend
 
     assessor = Assessor(
