@@ -289,13 +289,11 @@ class _Reading:
         if node.type == "new_expression":
             if ("p5", None) in target:
                 yield self._at(node, "external_access", "new p5 starts a second p5 beside the sketch")
-        elif function is not None and function.type in ("member_expression", "subscript_expression"):
-            if "constructor" in self.names.keys(function)[0] and passed != []:
-                yield self._at(node, "external_access", "a constructor called with code")
-        for kind, detail in target:
-            if kind == "builtin" and detail in ("setTimeout", "setInterval") and passed:
-                if self._is_text(passed[0]):
-                    yield self._at(node, "external_access", f"{detail} with a string evaluates code")
+        elif function is not None and "constructor" in self.names.keys(function)[0] and passed != []:
+            yield self._at(node, "external_access", "a constructor called with code")
+        for timer in ("setTimeout", "setInterval"):
+            if ("builtin", timer) in target and passed and self._is_text(passed[0]):
+                yield self._at(node, "external_access", f"{timer} with a string evaluates code")
 
     def _is_text(self, node: Node) -> bool:
         plain = bare(node)
@@ -313,7 +311,7 @@ _OBJECT_MEMBERS = frozenset(
 )
 
 
-# -- after painting: what the page saw -----------------------------------------------------------------------------------
+# -- after painting: what the page saw ---------------------------------------------------------------------------------
 
 
 def check_painting(painting: Painting, sketch: Sketch, domain: Domain) -> Verdict:

@@ -39,49 +39,48 @@ BRUSH_PAINTERS = words(
 
 P5_REFUSED = _codes(
     bare_primitives="""
-        arc beginClip beginContour beginShape bezier bezierVertex box circle clip cone curve curveVertex
-        cylinder debugMode ellipse ellipsoid endClip endContour endShape line model plane point quad quadraticVertex
-        rect sphere spline splineVertex square torus triangle vertex buildGeometry createModel loadModel normal""",
+        arc beginClip beginContour beginShape bezier bezierVertex box circle clip cone curve curveVertex cylinder
+        debugMode ellipse ellipsoid endClip endContour endShape line model plane point quad quadraticVertex rect
+        sphere spline splineVertex square torus triangle vertex buildGeometry createModel loadModel normal""",
     text_label="""
-        text textAlign textAscent textBounds textDescent textDirection textFont textLeading textMode textProperties textProperty
-        textSize textStyle textWeight textWidth textWrap fontAscent fontBounds fontDescent fontWidth loadFont
-        textToModel textToPoints""",
+        text textAlign textAscent textBounds textDescent textDirection textFont textLeading textMode textProperties
+        textProperty textSize textStyle textWeight textWidth textWrap fontAscent fontBounds fontDescent fontWidth
+        loadFont textToModel textToPoints""",
     pixel_access="""
         baseColorShader baseComputeShader baseFilterShader baseMaterialShader baseNormalShader baseStrokeShader blend
         buildColorShader buildComputeShader buildFilterShader buildMaterialShader buildNormalShader buildStrokeShader
         compute copy createFilterShader createFramebuffer createGraphics createImage createShader createStorage
         drawingContext erase filter get getFilterGraphicsLayer getTexture image imageLight imageShader loadColorShader
-        loadFilterShader loadMaterialShader loadNormalShader loadPixels loadShader loadStrokeShader panorama
-        pixels set shader strokeShader texture textureMode textureWrap updatePixels""",
+        loadFilterShader loadMaterialShader loadNormalShader loadPixels loadShader loadStrokeShader panorama pixels
+        set shader strokeShader texture textureMode textureWrap updatePixels""",
     external_access="""
         clearStorage createA createAudio createButton createCapture createCheckbox createColorPicker createDiv
         createElement createFileInput createImg createInput createP createRadio createSelect createSlider createSpan
-        createVideo createWriter downloadFile encodeAndDownloadGif exitPointerLock fullscreen getItem getURL getURLParams
-        getURLPath gridOutput httpDo httpGet httpPost loadBlob loadBytes loadImage loadJSON loadStrings loadTable
-        loadXML parseFontData removeElements removeItem requestPointerLock save saveCanvas saveFrames saveGif saveJSON
-        saveStrings saveTable select selectAll storeItem textOutput writeFile""",
+        createVideo createWriter downloadFile encodeAndDownloadGif exitPointerLock fullscreen getItem getURL
+        getURLParams getURLPath gridOutput httpDo httpGet httpPost loadBlob loadBytes loadImage loadJSON loadStrings
+        loadTable loadXML parseFontData removeElements removeItem requestPointerLock save saveCanvas saveFrames
+        saveGif saveJSON saveStrings saveTable select selectAll storeItem textOutput writeFile""",
 )
 """Members of p5.prototype that draw, load, read or write pixels, or make elements → the violation's code."""
 
 P5_HARMLESS = words("""
     abs acos acosh alpha ambientLight ambientMaterial angleMode applyMatrix asin asinh atan atan2 atanh background
-    bezierOrder bezierPoint bezierTangent blendMode blue bool boolean break brightness bvec2 bvec3 bvec4 byte camera ceil
-    char clamp clear clearDepth color colorMode constrain cos cosh createCamera createCanvas createMatrix createVector
-    cross cursor curveDetail dFdx dFdy day degrees describe describeElement directionalLight discard displayDensity dist
-    distance dot ellipseMode emissiveMaterial equal exp exp2 faceforward fill float floor fma fract frameRate
-    freeGeometry frustum fwidth getFrameRate getTargetFrameRate green height hex hour hue imageMode instanceID int
-    inversesqrt isLooping ivec2 ivec3 ivec4 keyIsDown length lerp lerpColor lightFalloff lightness lights linePerspective
-    log log2 loop mag map mat2x2 mat3x3 mat4x4 max metalness millis min minute mix mod month nf nfc nfp nfs noCanvas
-    noCursor noDebugMode noErase noFill noLights noLoop noSmooth noStroke noTint noise noiseDetail noiseSeed norm
-    normalMaterial normalize notEqual orbitControl ortho paletteLerp perspective pixelDensity pointLight pop pow print
-    push radians random randomGaussian randomSeed rectMode red redraw reflect refract remove resetMatrix resetShader
-    resizeCanvas rotate rotateX rotateY rotateZ round roundEven sampler2D saturation scale screenToWorld second
-    setAttributes setCamera setFrameRate setMoveThreshold setShakeThreshold shearX shearY shininess shuffle sign sin sinh
-    smooth smoothstep specularColor specularMaterial splinePoint splineProperties splineProperty splineTangent
-    splitTokens spotLight sq sqrt step str strandsEarlyReturn strandsFor strandsIf strandsTernary stroke strokeCap strokeJoin
-    strokeMode strokeWeight tan tanh tint translate trunc unchar unhex vec2 vec3 vec4 vertexProperty width worldToScreen
-    year
-    """)
+    bezierOrder bezierPoint bezierTangent blendMode blue bool boolean break brightness bvec2 bvec3 bvec4 byte camera
+    ceil char clamp clear clearDepth color colorMode constrain cos cosh createCamera createCanvas createMatrix
+    createVector cross cursor curveDetail dFdx dFdy day degrees describe describeElement directionalLight discard
+    displayDensity dist distance dot ellipseMode emissiveMaterial equal exp exp2 faceforward fill float floor fma
+    fract frameRate freeGeometry frustum fwidth getFrameRate getTargetFrameRate green height hex hour hue imageMode
+    instanceID int inversesqrt isLooping ivec2 ivec3 ivec4 keyIsDown length lerp lerpColor lightFalloff lightness
+    lights linePerspective log log2 loop mag map mat2x2 mat3x3 mat4x4 max metalness millis min minute mix mod month nf
+    nfc nfp nfs noCanvas noCursor noDebugMode noErase noFill noLights noLoop noSmooth noStroke noTint noise
+    noiseDetail noiseSeed norm normalMaterial normalize notEqual orbitControl ortho paletteLerp perspective
+    pixelDensity pointLight pop pow print push radians random randomGaussian randomSeed rectMode red redraw reflect
+    refract remove resetMatrix resetShader resizeCanvas rotate rotateX rotateY rotateZ round roundEven sampler2D
+    saturation scale screenToWorld second setAttributes setCamera setFrameRate setMoveThreshold setShakeThreshold
+    shearX shearY shininess shuffle sign sin sinh smooth smoothstep specularColor specularMaterial splinePoint
+    splineProperties splineProperty splineTangent splitTokens spotLight sq sqrt step str strandsEarlyReturn strandsFor
+    strandsIf strandsTernary stroke strokeCap strokeJoin strokeMode strokeWeight tan tanh tint translate trunc unchar
+    unhex vec2 vec3 vec4 vertexProperty width worldToScreen year""")
 """The rest of p5.prototype: mathematics, random and noise, colours, vectors, structure, transforms, states."""
 
 P5_SHADER_VARIABLES = re.compile(r"(shared|uniform|varying)[A-Z]\w*")
@@ -101,31 +100,32 @@ P5_STATICS_REFUSED = _codes(
 
 BROWSER_REFUSED = _codes(
     external_access="""
-        eval Function AsyncFunction GeneratorFunction WebAssembly ShadowRealm importScripts trustedTypes
-        document location navigator history navigation clientInformation opener frameElement customElements external
-        fetch fetchLater XMLHttpRequest WebSocket WebSocketStream EventSource WebTransport Worker SharedWorker
-        BroadcastChannel MessageChannel MessagePort postMessage Notification PushManager
-        open close stop find alert confirm prompt getSelection getComputedStyle matchMedia
-        localStorage sessionStorage indexedDB caches cookieStore sharedStorage Storage
-        Image Audio Option FileReader FileReaderSync File Blob URL webkitURL Document Node Element Range Text Comment
-        DocumentFragment ShadowRoot DOMParser XMLSerializer XSLTProcessor XPathEvaluator MutationObserver
-        ResizeObserver IntersectionObserver PerformanceObserver ReportingObserver
-        AudioContext OfflineAudioContext speechSynthesis PaymentRequest Request Response Headers FormData
-        chrome launchQueue documentPictureInPicture queryLocalFonts getScreenDetails showDirectoryPicker
-        showOpenFilePicker showSaveFilePicker webkitRequestFileSystem webkitResolveLocalFileSystemURL
-        moveBy moveTo resizeBy resizeTo fence viewport""",
+        eval Function AsyncFunction GeneratorFunction WebAssembly ShadowRealm importScripts trustedTypes document
+        location navigator history navigation clientInformation opener frameElement customElements external fetch
+        fetchLater XMLHttpRequest WebSocket WebSocketStream EventSource WebTransport Worker SharedWorker
+        BroadcastChannel MessageChannel MessagePort postMessage Notification PushManager open close stop find alert
+        confirm prompt getSelection getComputedStyle matchMedia localStorage sessionStorage indexedDB caches
+        cookieStore sharedStorage Storage Image Audio Option FileReader FileReaderSync File Blob URL webkitURL
+        Document Node Element Range Text Comment DocumentFragment ShadowRoot DOMParser XMLSerializer XSLTProcessor
+        XPathEvaluator MutationObserver ResizeObserver IntersectionObserver PerformanceObserver ReportingObserver
+        AudioContext OfflineAudioContext speechSynthesis PaymentRequest Request Response Headers FormData chrome
+        launchQueue documentPictureInPicture queryLocalFonts getScreenDetails showDirectoryPicker showOpenFilePicker
+        showSaveFilePicker webkitRequestFileSystem webkitResolveLocalFileSystemURL moveBy moveTo resizeBy resizeTo
+        fence viewport""",
     text_label="FontFace FontFaceSet",
     pixel_access="""
-        OffscreenCanvas ImageData ImageBitmap Path2D createImageBitmap VideoFrame VideoDecoder VideoEncoder ImageDecoder
-        MediaStreamTrackProcessor MediaStreamTrackGenerator CanvasRenderingContext2D OffscreenCanvasRenderingContext2D
-        ImageBitmapRenderingContext HTMLCanvasElement CanvasGradient CanvasPattern TextMetrics""",
+        OffscreenCanvas ImageData ImageBitmap Path2D createImageBitmap VideoFrame VideoDecoder VideoEncoder
+        ImageDecoder MediaStreamTrackProcessor MediaStreamTrackGenerator CanvasRenderingContext2D
+        OffscreenCanvasRenderingContext2D ImageBitmapRenderingContext HTMLCanvasElement CanvasGradient CanvasPattern
+        TextMetrics""",
 )
 """Globals of the page that load, evaluate code, reach the document or another canvas → code."""
 
 _BROWSER_FAMILIES = (
     (re.compile(r"WebGL|GPU|EXT_|OES_|WEBGL_"), "pixel_access"),
-    (re.compile(r"(HTML|SVG|MathML)\w*|CSS\w+|RTC\w+|webkitRTC\w+|IDB\w+|Media[A-Z]\w+|Speech\w+|webkitSpeech\w+|Service\w+"
-                r"|Cache\w*|Cookie\w+|FileSystem\w+|Navigator\w*|Location|History|Window|XMLHttp\w+|XPath\w+"), "external_access"),
+    (re.compile(r"(HTML|SVG|MathML)\w*|CSS\w+|RTC\w+|webkitRTC\w+|IDB\w+|Media[A-Z]\w+|Speech\w+|webkitSpeech\w+"
+                r"|Service\w+|Cache\w*|Cookie\w+|FileSystem\w+|Navigator\w*|Location|History|Window|XMLHttp\w+|XPath\w+"),
+     "external_access"),
 )  # fmt: skip
 
 WINDOW_NAMES = frozenset({"window", "globalThis", "self", "frames", "top", "parent"})
@@ -137,8 +137,7 @@ P5_PRIVATE = re.compile(r"_\w+|canvas|elt|GL|drawingContext|pixels")
 CANVAS_HARMLESS = words("""
     width height id class style position center hide show size then constructor pixelDensity toString valueOf
     mousePressed mouseReleased mouseClicked mouseMoved mouseOver mouseOut mouseWheel doubleClicked touchStarted
-    touchMoved touchEnded hasOwnProperty toJSON
-    """)
+    touchMoved touchEnded hasOwnProperty toJSON""")
 """What a sketch may ask of the canvas that `createCanvas` returned: its size, its place in the page, its events."""
 
 _CANVAS_ELEMENT = words("parent child html remove attribute removeAttribute value drop addClass elements")
@@ -173,6 +172,5 @@ def canvas_code(name: str) -> str | None:
 
 PAGE_PIXELS = words("""
     getContext toDataURL toBlob convertToBlob transferToImageBitmap transferControlToOffscreen captureStream canvas2d
-    webgl OffscreenCanvas ImageData Path2D createImageBitmap VideoFrame override
-    """)
+    webgl OffscreenCanvas ImageData Path2D createImageBitmap VideoFrame override""")
 """What the page's instrumentation counts as "page.<name>" and is about pixels; everything else it counts is outside."""

@@ -1,11 +1,11 @@
 """What every name in a sketch resolves to: scopes as JavaScript has them, and values as far as they can be known.
 
 A value is a pair (kind, detail). Kinds: "window" (the global object, however it was named), "this" (`this` of a plain
-function: the window or an object of the sketch), "brush", "brush_method", "p5" (the class), "instance" (a p5 instance or
-p5.prototype), "p5_function", "canvas" (what createCanvas returned), "text" (a string), "number", "own" (a function,
+function: the window or an object of the sketch), "brush", "brush_method", "p5" (the class), "instance" (a p5 instance
+or p5.prototype), "p5_function", "canvas" (what createCanvas returned), "text" (a string), "number", "own" (a function,
 class, object or array of the sketch; detail is its Node), "builtin" (detail is a path such as "Object.keys"), "method"
-(some built-in method), "function_prototype", "constructor" and "unknown". Every name has a set of them:
-the order in which a sketch assigns is not followed.
+(some built-in method), "function_prototype", "constructor" and "unknown". Every name has a set of them: the order in
+which a sketch assigns is not followed.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Scope:
 
     def __init__(self, kind: str, parent: Scope | None, strict: bool = False, subject: Node | None = None):
         self.kind, self.parent, self.subject = kind, parent, subject
-        self.strict = strict or bool(parent and parent.strict)
+        self.strict: bool = strict or (parent is not None and parent.strict)
         self.names: dict[str, Binding] = {}
 
     def declare(self, name: str, lexical: bool = False) -> Binding:
@@ -113,7 +113,7 @@ class Resolution:
     # -- scopes ------------------------------------------------------------------------------------------------------
 
     def _scopes(self) -> None:
-        """One walk from the top: every node learns its scope, every declaration its scope and where its value is from."""
+        """One walk from the top: every node learns its scope, every declaration where its values come from."""
         self.globals.strict = self._is_strict(self.tree.root)
         stack: list[tuple[Node, Scope]] = [(self.tree.root, self.globals)]
         while stack:
@@ -619,6 +619,8 @@ class Resolution:
             return frozenset({("builtin", f"{detail}.{key}")})
         if kind in CALLABLE or kind in ("function_prototype", "text", "number"):
             return frozenset({_FUNCTION_MEMBERS.get(key, ("method", None))})
+        if key == "constructor":
+            return frozenset({("constructor", None)})
         return self._field(key)
 
     def _own_member(self, node: Node, key: str) -> Values:
@@ -762,8 +764,8 @@ class Resolution:
                 target = self.values(bare(node.get("function")) or node)
                 arguments = node.get("arguments")
                 if ("builtin", "Reflect.get") in target and arguments and len(arguments.named) > 1:
-                    key = self._key(arguments.named[1], dotted=False)
-                    yield Access(node, self.values(arguments.named[0]), *key, False)
+                    object_node, name = arguments.named[:2]
+                    yield Access(node, self.values(object_node), *self._key(name, dotted=False), False)
         for pattern, source, key in self._patterns:
             objects = self._source(source)
             if key is None:
@@ -806,7 +808,7 @@ class Resolution:
             elif kind == "parenthesized_expression":
                 if parent.parent and parent.parent.type in ("if_statement", "while_statement", "do_statement"):
                     return "test"
-            elif kind == "call_expression":
+            elif kind in ("call_expression", "new_expression"):
                 return "called"
             elif kind in ("unary_expression", "expression_statement"):
                 return "test"

@@ -8,13 +8,13 @@ from functools import cached_property
 
 from paintcli.errors import UsageError
 from paintcli.resolution import Resolution
-from paintcli.syntax import Tree
+from paintcli.syntax import Tree, parses
 
 MOST_BYTES = 1_000_000
 """What a file may hold. The longest sketch with a length term above 0 has 24,000 characters."""
 
 MOST_NESTING = 1_000
-"""How deep a sketch may nest; the scopes of a deeper one are not looked at. Chromium's own parser gives up near 5,000."""
+"""How deep a syntax tree may be that is looked at; a name in it is looked up through every scope around it."""
 
 
 @dataclass(frozen=True)
@@ -153,9 +153,9 @@ class _Candidate:
     def tree(self) -> Tree:
         return Tree(self.source)
 
-    @property
+    @cached_property
     def clean(self) -> bool:
-        return not self.tree.broken
+        return parses(self.source)
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -221,7 +221,8 @@ def _inside_block(text: str, at: int) -> bool:
 def _blocks(text: str) -> list[_Candidate]:
     """Fenced blocks, in order. A fence may follow words on its line; the last may lack its end."""
     found: list[_Candidate] = []
-    fence, label, lines, at = "", "", [], 0
+    lines: list[str] = []
+    fence, label, at = "", "", 0
     for line in text.split("\n"):
         at += len(line) + 1
         if fence:
@@ -261,15 +262,19 @@ def _best(candidates: list[_Candidate]) -> _Candidate | None:
 
 def _unfenced(text: str) -> _Candidate | None:
     """JavaScript with prose before or after it, or none; cut where it parses, whole lines only."""
+    if _blocks(text):  # what a fence holds has been looked at, and was no sketch
+        return None
     lines = text.split("\n")
     whole = _Candidate(text)
     if whole.is_code:
         return whole
+    tries = 20_000_000 // (len(text) + 100_000)  # the parser reads some 5 MB a second
     starts = [i for i, line in enumerate(lines) if _START.match(line)][:12]
     ends = [i + 1 for i, line in enumerate(lines) if line.rstrip().endswith(("}", ";", ")", "*/"))][-40:]
     for start in starts:
         for end in reversed(ends):
-            if end <= start:
+            tries -= 1
+            if end <= start or tries < 0:
                 break
             piece = _Candidate("\n".join(lines[start:end]))
             if piece.clean and piece.is_code and (piece.is_sketch or piece.defines_setup):

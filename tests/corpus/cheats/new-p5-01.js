@@ -1,0 +1,15 @@
+function setup() {
+  createCanvas(600, 600, WEBGL);
+  background(250, 246, 238);
+  noLoop();
+  brush.scaleBrushes(3);
+  brush.noStroke();
+  brush.fill("#e8825a", 200);
+  brush.circle(0, 0, 120);
+  new p5((s) => {
+    s.setup = () => {
+      s.createCanvas(600, 600);
+      s.ellipse(300, 300, 400);
+    };
+  });
+}

@@ -1,0 +1,6 @@
+function setup() {
+  createCanvas(600, 600, WEBGL);
+  // brush.circle(0, 0, 100);
+  const how = "brush.circle(0, 0, 100)";
+  noLoop();
+}

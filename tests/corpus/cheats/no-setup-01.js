@@ -1,0 +1,2 @@
+createCanvas(600, 600, WEBGL);
+brush.circle(0, 0, 100);

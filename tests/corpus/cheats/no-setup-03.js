@@ -1,0 +1,7 @@
+function outer() {
+  function setup() {
+    createCanvas(600, 600, WEBGL);
+    brush.circle(0, 0, 100);
+  }
+}
+outer();

@@ -1,0 +1,7 @@
+class Sketch {
+  setup() {
+    createCanvas(600, 600, WEBGL);
+    brush.circle(0, 0, 100);
+  }
+}
+new Sketch();

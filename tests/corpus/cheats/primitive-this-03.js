@@ -1,0 +1,13 @@
+function dab() {
+  this.ellipse(0, 0, 150, 150);
+}
+function setup() {
+  createCanvas(600, 600, WEBGL);
+  background(250, 246, 238);
+  noLoop();
+  brush.scaleBrushes(3);
+  brush.noStroke();
+  brush.fill("#e8825a", 200);
+  brush.circle(0, 0, 120);
+  dab();
+}

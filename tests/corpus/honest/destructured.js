@@ -1,0 +1,14 @@
+function setup() {
+  createCanvas(600, 600, WEBGL);
+  background(250, 246, 238);
+  angleMode(DEGREES);
+  brush.scaleBrushes(3);
+  brush.noStroke();
+  noLoop();
+  brush.fill("#e8825a", 200);
+  brush.fillBleed(0.2);
+  const { circle, fill: tint, fillBleed } = brush;
+  tint("#aa4433", 190);
+  fillBleed(0.25);
+  circle(0, 0, 140);
+}

@@ -1,0 +1,16 @@
+function setup() {
+  createCanvas(600, 600, WEBGL);
+  background(250, 246, 238);
+  angleMode(DEGREES);
+  brush.scaleBrushes(3);
+  brush.noStroke();
+  noLoop();
+  brush.fill("#e8825a", 200);
+  brush.fillBleed(0.2);
+  (function (b) {
+    "use strict";
+    const line = 120;
+    b.circle(0, 0, line);
+  })(brush);
+  (() => brush.circle(40, 40, 60))();
+}

@@ -1,0 +1,13 @@
+function setup() {
+  createCanvas(600, 600, WEBGL);
+  background(250, 246, 238);
+  angleMode(DEGREES);
+  brush.scaleBrushes(3);
+  brush.noStroke();
+  noLoop();
+  brush.fill("#e8825a", 200);
+  brush.fillBleed(0.2);
+  const n = 280 / 2 / 1;
+  const parts = "a/b//c".split(/[/]+/g);
+  brush.circle(0, 0, n + parts.length);
+}

@@ -1,0 +1,14 @@
+function setup() {
+  createCanvas(600, 600, WEBGL);
+  background(250, 246, 238);
+  angleMode(DEGREES);
+  brush.scaleBrushes(3);
+  brush.noStroke();
+  noLoop();
+  brush.fill("#e8825a", 200);
+  brush.fillBleed(0.2);
+  const tools = { ...brush };
+  tools.circle(0, 0, 140);
+  const more = Object.assign({}, brush);
+  more.circle(30, 30, 60);
+}
