@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,17 +18,14 @@ def load_base(model: str, precision: str = "bf16", device: str | None = None, mu
     """(model, tokenizer) of a local folder or a Hub id. Raises PaintError in one sentence when there is none."""
     require("torch", "torch", "train")
     require("transformers", "transformers", "train")
-    from transformers import AutoModelForCausalLM, AutoModelForImageTextToText, AutoProcessor, AutoTokenizer
+    from transformers import AutoModelForCausalLM, AutoModelForImageTextToText, AutoTokenizer
 
     if model.startswith((".", "/", "~")) and not Path(model).expanduser().is_dir():
         raise PaintError(f"There is no model folder {model}.")
     options = loading_options(cast(Precision, precision), pick_device(device), whole=("lm_head",))
     kind = AutoModelForImageTextToText if multimodal else AutoModelForCausalLM
     loaded = from_hub_or_disk(kind.from_pretrained, model, **options)
-    words = from_hub_or_disk(
-        (AutoProcessor if multimodal else AutoTokenizer).from_pretrained, model, padding_side="left"
-    )
-    return loaded, words
+    return loaded, from_hub_or_disk(AutoTokenizer.from_pretrained, model, padding_side="left")
 
 
 def adapter_names(folder: Path) -> dict[str, tuple[int, ...]]:
@@ -96,60 +93,57 @@ class Policy:
         top_k: int = 20, thinking: bool = False, name: str = "policy",
     ) -> None:  # fmt: skip
         self.model, self.tokenizer, self.name, self.tokens = model, tokenizer, name, tokens
-        self.words = getattr(tokenizer, "tokenizer", tokenizer)
         self.sampling = {"temperature": temperature, "top_p": top_p, "top_k": top_k, "do_sample": True}
         self.thinking = thinking
+        ends = model.generation_config.eos_token_id
+        self.stops: set[int] = {tokenizer.eos_token_id, *(ends if isinstance(ends, list) else [ends])} - {None}
         self._queue = OneAtATime(name)
 
     async def write(self, messages: Sequence[Message]) -> str:
         """One reply. Raises Unavailable when memory runs out."""
-        replies = await self._queue.run(lambda: self._write(messages, 1))
-        return replies[0][0]
+        replies = await self._queue.run(lambda: self.continued([self.encode(messages)]))
+        return self.decode(replies[0])
 
-    def write_many(self, messages: Any, count: int, seed: int) -> list[tuple[str, int, bool]]:
-        """`count` replies to the same prompt in one batch: (text, tokens, whether it ended by itself).
+    def encode(self, messages: Any) -> list[int]:
+        """A chat up to where the reply begins, or plain text for a model without a chat template, as token ids."""
+        if isinstance(messages, str):
+            ids: list[int] = self.tokenizer(messages)["input_ids"]
+        else:
+            ids = self.tokenizer.apply_chat_template(
+                messages, add_generation_prompt=True, tokenize=True, return_dict=True, enable_thinking=self.thinking
+            )["input_ids"]
+        return ids
 
-        Equal seed, equal replies, on one machine. `messages` may be plain text for a model without a chat template.
+    def decode(self, reply: Sequence[int]) -> str:
+        return str(self.tokenizer.decode(reply, skip_special_tokens=True))
+
+    def continued(self, prompts: Sequence[Sequence[int]], fields: Mapping[str, Any] | None = None) -> list[list[int]]:
+        """The replies to these prompts, in one batch; each ends with its stop token unless it was cut off.
+
+        `fields` are further keyword arguments of the model; a list of lists holds a value for every prompt token.
         """
-        from transformers import set_seed
+        import torch
 
-        def work() -> list[tuple[str, int, bool]]:
-            set_seed(seed)
-            return self._write(messages, count)
+        device, longest = self.model.device, max(map(len, prompts))
+        pad = self.tokenizer.pad_token_id if self.tokenizer.pad_token_id is not None else self.tokenizer.eos_token_id
 
-        return self._queue.run_sync(work)
+        def padded(rows: Sequence[Sequence[int]], value: int) -> Any:
+            return torch.tensor([[value] * (longest - len(row)) + list(row) for row in rows], device=device)
 
-    def _write(self, messages: Any, count: int) -> list[tuple[str, int, bool]]:
-        prompt = self.encode(messages)
-        ends = self.model.generation_config.eos_token_id
-        stops = {self.words.eos_token_id, *(ends if isinstance(ends, list) else [ends])} - {None}
+        extra = {k: padded(v, 0) if isinstance(v, list) else v.to(device) for k, v in (fields or {}).items()}
         training = self.model.training
         self.model.eval()
         try:
-            ids = self.model.generate(
-                **prompt, **self.sampling, num_return_sequences=count, max_new_tokens=self.tokens, use_cache=True,
-                eos_token_id=sorted(stops), pad_token_id=_pad(self.words),
-            )  # fmt: skip
+            with torch.no_grad():
+                ids = self.model.generate(
+                    input_ids=padded(prompts, pad), attention_mask=padded([[1] * len(p) for p in prompts], 0), **extra,
+                    **self.sampling, max_new_tokens=self.tokens, use_cache=True, eos_token_id=sorted(self.stops),
+                    pad_token_id=pad,
+                )  # fmt: skip
         finally:
             self.model.train(training)
         replies = []
-        for row in ids[:, prompt["input_ids"].shape[1] :].tolist():
-            end = next((i for i, token in enumerate(row) if token in stops), None)
-            kept = row if end is None else row[: end + 1]
-            replies.append((self.words.decode(kept, skip_special_tokens=True), len(kept), end is not None))
+        for row in ids[:, longest:].tolist():
+            end = next((i for i, token in enumerate(row) if token in self.stops), len(row))
+            replies.append(row[: end + 1])
         return replies
-
-    def encode(self, messages: Any) -> dict[str, Any]:
-        """The prompt as tensors on the model's device."""
-        if isinstance(messages, str):
-            encoded = self.words(messages, return_tensors="pt", return_token_type_ids=False)
-        else:
-            encoded = self.tokenizer.apply_chat_template(
-                messages, add_generation_prompt=True, tokenize=True, return_dict=True, return_tensors="pt",
-                enable_thinking=self.thinking,
-            )  # fmt: skip
-        return {k: v.to(self.model.device) for k, v in encoded.items()}
-
-
-def _pad(words: Any) -> int:
-    return int(words.pad_token_id if words.pad_token_id is not None else words.eos_token_id)

@@ -59,7 +59,7 @@ def sample(
     from paintcli.cli import output as o
     from paintcli.cli.train import newest_run, open_task
     from paintcli.training import film, probe, recipe, sampling
-    from paintcli.training.run import Loop
+    from paintcli.training.run import Loop, eyes_of
 
     chosen = settings.load()
     runs = (chosen.project or Path.cwd()) / "runs"
@@ -84,7 +84,13 @@ def sample(
                         o.emit(row(rollout, folder))
 
             result = probe.sample(
-                probe.writer(policy, task.prompt),
+                probe.writer(
+                    policy,
+                    task.prompt,
+                    wanted.turns,
+                    lambda samples, step: loop.run(task.look(samples, step)),
+                    eyes_of(wanted, policy.tokenizer),
+                ),
                 lambda samples, step: loop.run(task.assess(samples, step)),
                 folder,
                 count,

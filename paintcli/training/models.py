@@ -42,19 +42,24 @@ def configuration(model: str) -> Any:
             raise PaintError(f"The model {model} cannot be used: {where}.") from error
 
 
-def is_multimodal(config: Any) -> bool:
-    return getattr(config, "vision_config", None) is not None
-
-
 def skeleton(config: Any, multimodal: bool = False) -> Any:
-    """The model without weights (meta device): its modules and shapes in under a second, for any size."""
+    """The model without weights (meta device): its modules and shapes in under a second, for any size.
+
+    Raises PaintError when transformers has no such class for it.
+    """
     import torch
     from transformers import AutoModelForCausalLM, AutoModelForImageTextToText
 
     with torch.device("meta"), quiet():
-        if multimodal:
-            return AutoModelForImageTextToText.from_config(config, dtype=torch.bfloat16)
-        return AutoModelForCausalLM.from_config(config.get_text_config(), dtype=torch.bfloat16)
+        try:
+            if multimodal:
+                return AutoModelForImageTextToText.from_config(config, dtype=torch.bfloat16)
+            return AutoModelForCausalLM.from_config(config.get_text_config(), dtype=torch.bfloat16)
+        except ValueError as error:
+            kind = "no picture class" if multimodal else "no text class"
+            raise PaintError(
+                f"A {config.model_type} model has {kind} in transformers; try multimodal={str(not multimodal).lower()}."
+            ) from error
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from paintcli.training.run import device_of
 
 
 def load_policy(recipe: Recipe) -> tuple[Any, Any]:
-    """(model with a fresh adapter, tokenizer or processor). Raises PaintError when it cannot be had or reached."""
+    """(model with a fresh adapter, tokenizer). Raises PaintError when it cannot be had or reached."""
     from transformers import set_seed
 
     if recipe.is_control:
@@ -21,7 +21,7 @@ def load_policy(recipe: Recipe) -> tuple[Any, Any]:
         from paintcli.backends.policy import load_base
 
         model, words = load_base(recipe.model, recipe.precision, device_of(recipe), recipe.multimodal)
-        if getattr(words, "tokenizer", words).chat_template is None:
+        if words.chat_template is None:
             raise UsageError(f"The model {recipe.model} has no chat template, so it cannot be asked for a sketch.")
     set_seed(recipe.seed)  # the adapter's start is random
     adapted = with_adapter(model, recipe)

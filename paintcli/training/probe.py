@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paintcli.files import write_atomic
 from paintcli.rollouts import RunFolder, stream
 from paintcli.training.task import Group, Sample, complete
+from paintcli.training.turns import Dialogue, Eyes, Look, converse
+
+if TYPE_CHECKING:
+    from paintcli.backends.policy import Policy
 
 FILE = "probe.json"
 FIRST = 900_000
@@ -97,10 +101,36 @@ def store(run: Path, when: str, result: dict[str, Any]) -> None:
     write_atomic(run / FILE, (json.dumps({**stored(run), when: result}, indent=1) + "\n").encode())
 
 
-def writer(policy: Any, prompt: Any) -> Callable[[int, int], list[Sample]]:
-    """The `write` of a backends.policy.Policy for one prompt."""
+def writer(
+    policy: Policy,
+    prompt: Any,
+    turns: int = 1,
+    look: Callable[[list[Sample], int], list[Look | None]] | None = None,
+    eyes: Eyes | None = None,
+) -> Callable[[int, int], list[Sample]]:
+    """The `write` of `sample`: a policy's replies to one prompt, after as many turns as in training.
+
+    Equal seed and count, equal replies, on one machine.
+    """
+    from transformers import set_seed
 
     def write(count: int, seed: int) -> list[Sample]:
-        return [Sample(t, n, "stop" if ended else "length") for t, n, ended in policy.write_many(prompt, count, seed)]
+        set_seed(seed)
+        asked = [policy.encode(prompt)] * count
+        dialogues = [
+            Dialogue.begin(p, reply, policy.decode(reply), policy.stops)
+            for p, reply in zip(asked, policy.continued(asked), strict=True)
+        ]
+
+        def seen(those: Sequence[Dialogue]) -> list[Look | None]:
+            assert look is not None
+            return look([_sample(d) for d in those], seed)
+
+        converse(dialogues, turns, seen, policy.continued, policy.tokenizer, policy.stops, eyes, policy.thinking)
+        return [_sample(d) for d in dialogues]
 
     return write
+
+
+def _sample(dialogue: Dialogue) -> Sample:
+    return Sample(dialogue.text, sum(dialogue.own), "stop" if dialogue.ended else "length")

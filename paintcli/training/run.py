@@ -21,6 +21,7 @@ from paintcli.rollouts import CURVE_COLUMNS, Rollout, RunFolder
 from paintcli.training import state
 from paintcli.training.recipe import FILE, Recipe, resumed
 from paintcli.training.task import Group, Sample, Task, complete
+from paintcli.training.turns import Eyes
 
 LIBRARIES = ("paintcli", "torch", "transformers", "trl", "peft", "accelerate", "bitsandbytes")
 ADAPTER = "adapter"
@@ -177,6 +178,7 @@ def train(
                 assess=recorder.assess,
                 look=lambda samples, step: loop.run(task.look(samples, step)),
                 turns=recipe.turns,
+                eyes=eyes_of(recipe, tokenizer),
                 model=model,
                 args=arguments(recipe, folder, device, report_to),
                 train_dataset=Dataset.from_list([{"prompt": task.prompt}] * recipe.steps),
@@ -228,7 +230,13 @@ def take_probe(
         top_k=recipe.top_k, thinking=recipe.thinking,
     )  # fmt: skip
     result = probe.sample(
-        probe.writer(policy, task.prompt),
+        probe.writer(
+            policy,
+            task.prompt,
+            recipe.turns,
+            lambda samples, step: loop.run(task.look(samples, step)),
+            eyes_of(recipe, tokenizer),
+        ),
         lambda samples, step: loop.run(task.assess(samples, step)),
         folder / f"probe-{when}",
         recipe.probe,
@@ -236,6 +244,11 @@ def take_probe(
     )
     probe.store(folder, when, result)
     told(Event("probe", text=when, probe=result))
+
+
+def eyes_of(recipe: Recipe, tokenizer: Any) -> Eyes | None:
+    """What a policy that is shown its paintings sees them with."""
+    return Eyes(recipe.model, tokenizer) if recipe.multimodal and recipe.turns > 1 else None
 
 
 def device_of(recipe: Recipe) -> str:

@@ -53,8 +53,6 @@ def survey(recipe: Recipe, where: str = "local") -> Survey:
         config = model.config
     else:
         config = models.configuration(recipe.model)
-        if recipe.multimodal and not models.is_multimodal(config):
-            raise PaintError(f"The model {recipe.model} has no multimodal class; leave multimodal = false.")
         model = models.skeleton(config, recipe.multimodal)
     reach = coverage(with_adapter(model, recipe))
     plan = memory.plan(recipe, config, reach.parameters, reach.trainable, where)

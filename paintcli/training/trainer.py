@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import torch
 from transformers import PrinterCallback, TrainerCallback
 from trl import GRPOConfig, GRPOTrainer
 
-from paintcli.training import state, turns
+from paintcli.training import state
 from paintcli.training.recipe import Recipe
 from paintcli.training.task import Sample
+from paintcli.training.turns import Dialogue, Eyes, Look, converse
 
 BUFFER = "generation.pt"
 EYES = ("pixel_values", "image_grid_thw", "mm_token_type_ids", "num_images")
@@ -34,12 +35,13 @@ class PaintTrainer(GRPOTrainer):
     def __init__(
         self,
         assess: Callable[[list[Sample], int, float], list[float | None]],
-        look: Callable[[list[Sample], int], list[turns.Look | None]] | None = None,
+        look: Callable[[list[Sample], int], list[Look | None]] | None = None,
         turns: int = 1,
+        eyes: Eyes | None = None,
         **options: Any,
     ) -> None:
-        self.assess, self.look, self.turns = assess, look, turns
-        self._pictures: list[list[dict[str, torch.Tensor]]] = []
+        self.assess, self.look, self.turns, self.eyes = assess, look, turns, eyes
+        self._dialogues: list[Dialogue] = []
         self.seconds_generate = 0.0
         super().__init__(reward_funcs=[self._reward], **options)
         self.remove_callback(PrinterCallback)
@@ -53,49 +55,32 @@ class PaintTrainer(GRPOTrainer):
         return written
 
     def _take_turns(self, written: Any) -> Any:
-        """Let every sample look at its painting and reply again, `turns` − 1 times. Cut-off replies get no other."""
         prompt_ids, completion_ids, _, completions, logprobs, extra, images, tool_images = written
-        ids = [list(c) for c in completion_ids]
-        own = [[1] * len(c) for c in ids]  # 1: the policy wrote it, 0: it was shown
-        self._pictures = [[] for _ in ids]
-        thinking = bool(self.chat_template_kwargs.get("enable_thinking"))
-        for _ in range(1, self.turns):
-            samples = [
-                Sample(str(text[-1]["content"]), sum(mine), self._finish(c))
-                for text, mine, c in zip(completions, own, ids, strict=True)
-            ]
-            assert self.look is not None
-            seen = self.look(samples, self.state.global_step)
-            going = [i for i, s in enumerate(samples) if s.finish == "stop" and seen[i] is not None]
-            for i in going:
-                shown, tensors = turns.encode(self.processing_class, cast(turns.Look, seen[i]), thinking, ids[i][-1])
-                ids[i] += shown
-                own[i] += [0] * len(shown)
-                if tensors:
-                    self._pictures[i].append(tensors)
-            if not going:
-                break
-            asked = [prompt_ids[i] + ids[i] for i in going]
-            replies, _ = self._generate_single_turn(asked, None, self._eyes(going, asked), len(going))
-            for i, reply in zip(going, replies, strict=True):
-                ids[i] += reply
-                own[i] += [1] * len(reply)
-                text = self._tokenizer.decode(reply, skip_special_tokens=True)
-                completions[i] = [{"role": "assistant", "content": text}]
+        self._dialogues = [
+            Dialogue.begin(prompt, reply, str(text[-1]["content"]), self.eos_token_ids)
+            for prompt, reply, text in zip(prompt_ids, completion_ids, completions, strict=True)
+        ]
+        converse(
+            self._dialogues,
+            self.turns,
+            self._look,
+            lambda prompts, fields: self._generate_single_turn(prompts, None, fields, len(prompts))[0],
+            self._tokenizer,
+            self.eos_token_ids,
+            self.eyes,
+            bool(self.chat_template_kwargs.get("enable_thinking")),
+        )
+        own = [d.own for d in self._dialogues]
         lengths = [sum(mine) for mine in own]
         self._metrics["train"]["completions/mean_length"][-1] = sum(lengths) / len(lengths)
-        cut = [self._finish(c) == "length" for c in ids]
-        self._metrics["train"]["completions/clipped_ratio"][-1] = sum(cut) / len(cut)
-        return prompt_ids, ids, own, completions, logprobs, extra, images, tool_images
+        self._metrics["train"]["completions/clipped_ratio"][-1] = sum(not d.ended for d in self._dialogues) / len(own)
+        completions = [[{"role": "assistant", "content": d.text}] for d in self._dialogues]
+        return prompt_ids, [d.ids for d in self._dialogues], own, completions, logprobs, extra, images, tool_images
 
-    def _eyes(self, rows: list[int], ids: list[list[int]]) -> dict[str, Any]:
-        """The pictures of these rows as the model's keyword arguments; empty when there is none."""
-        seen = [tensors for i in rows for tensors in self._pictures[i]]
-        if not seen:
-            return {}
-        fields: dict[str, Any] = {name: torch.cat([t[name] for t in seen]) for name in seen[0]}
-        fields["mm_token_type_ids"] = [[int(token == self._image_pad_token_id) for token in row] for row in ids]
-        return fields
+    def _look(self, dialogues: Sequence[Dialogue]) -> list[Look | None]:
+        assert self.look is not None
+        samples = [Sample(d.text, sum(d.own), "stop" if d.ended else "length") for d in dialogues]
+        return self.look(samples, self.state.global_step)
 
     def _finish(self, ids: list[int]) -> Literal["stop", "length"]:
         return "stop" if ids and ids[-1] in self.eos_token_ids else "length"
@@ -125,11 +110,12 @@ class PaintTrainer(GRPOTrainer):
         batch["completion_mask"] = batch["completion_mask"] * (~gone).unsqueeze(1)
         mask = batch["completion_mask"] * batch["tool_mask"] if "tool_mask" in batch else batch["completion_mask"]
         batch["num_items_in_batch"] = self.accelerator.gather(mask.sum()).sum()
-        if any(self._pictures):
+        pictures = [picture for dialogue in self._dialogues for picture in dialogue.pictures]
+        if self.eyes and pictures:
             both = torch.cat([batch["prompt_ids"], batch["completion_ids"]], dim=1)
-            for name, value in self._eyes(list(range(rows)), both.tolist()).items():
+            for name, value in self.eyes.fields(pictures, both.tolist()).items():
                 batch[name] = torch.as_tensor(value, device=both.device)
-            batch["num_images"] = [len(seen) for seen in self._pictures]
+            batch["num_images"] = [len(dialogue.pictures) for dialogue in self._dialogues]
         return batch
 
     def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> torch.Tensor:
