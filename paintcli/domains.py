@@ -25,11 +25,19 @@ class Domain:
     methods: frozenset[str]
     enforce_allowlist: bool
     paint_floor: float
+    system: str = ""
+    """What the policy is told before every request."""
+    request: str = "Paint {subject}."
     targets: dict[str, Any] = field(default_factory=dict)
 
     @property
     def pigment_target(self) -> float:
         return float(self.targets["pigment"])
+
+    def messages(self, subject: str) -> list[dict[str, Any]]:
+        """The chat that asks a language model for a sketch of `subject`."""
+        request = {"role": "user", "content": self.request.format(subject=subject)}
+        return [{"role": "system", "content": self.system}, request] if self.system else [request]
 
 
 def available() -> list[str]:
@@ -64,6 +72,8 @@ def load(name_or_path: str = DEFAULT) -> Domain:
             methods=frozenset(gate["methods"]),
             enforce_allowlist=bool(gate["enforce_allowlist"]),
             paint_floor=float(gate["paint_floor"]),
+            system=data.get("prompt", {}).get("system", "").strip(),
+            request=data.get("prompt", {}).get("request", Domain.request),
             targets=data.get("targets", {}),
         )
     except tomllib.TOMLDecodeError as error:
