@@ -83,7 +83,9 @@ P5_HARMLESS = words("""
     unhex vec2 vec3 vec4 vertexProperty width worldToScreen year""")
 """The rest of p5.prototype: mathematics, random and noise, colours, vectors, structure, transforms, states."""
 
-P5_SHADER_VARIABLES = re.compile(r"(shared|uniform|varying)[A-Z]\w*")
+P5_SHADER_VARIABLES = re.compile(
+    r"(shared|uniform|varying)(Bool|Float|Int|Sampler2D|Texture|Mat[234]x[234]|[BI]?Vec(tor)?[234])|uniformStorage"
+)
 """p5 2.3 declares some ninety of these for its shader language; without a shader they do nothing."""
 
 P5_STATICS_REFUSED = _codes(

@@ -187,9 +187,9 @@ class _Candidate:
 _SCRIPTS = frozenset({"", "js", "javascript", "jsx", "mjs", "ecmascript", "p5", "p5js", "p5.js", "typescript", "ts"})
 _FENCE = re.compile(r"(?P<before>.*?)(?P<fence>`{3,}|~{3,})[ \t]*(?P<label>[\w.+#-]*)[^`\n]*$")
 _THINKING = "think|thinking|thought|reasoning|reflection|scratchpad|analysis"
-_OPEN = re.compile(rf"<({_THINKING})>", re.IGNORECASE)
-_SPAN = re.compile(rf"<({_THINKING})>.*?</\1>", re.IGNORECASE | re.DOTALL)
-_CLOSE = re.compile(rf"</({_THINKING})>", re.IGNORECASE)
+# A tag after `//` or other words is text. Thinking that the prompt opened has only its end in the reply.
+_OPEN = re.compile(rf"^[ \t]*<({_THINKING})>", re.IGNORECASE | re.MULTILINE)
+_CLOSE = re.compile(rf"^(?:(?!//).)*</({_THINKING})>", re.IGNORECASE | re.MULTILINE)
 _SCRIPT = re.compile(
     r"<script\b(?P<attributes>[^>]*)>(?P<code>.*?)(?P<close></script\s*>|\Z)", re.IGNORECASE | re.DOTALL
 )
@@ -201,21 +201,13 @@ _START = re.compile(
 
 def _without_thinking(text: str) -> tuple[str, str | None]:
     """The answer, and the thinking that was never closed (None when all of it was)."""
-    if not _OPEN.search(text) and not _CLOSE.search(text):
-        return text, None
-    answer = _SPAN.sub("", text)
-    closes = list(_CLOSE.finditer(answer))
-    if closes:  # opened by the prompt, closed by the model
-        answer = answer[closes[-1].end() :]
-    opened = _OPEN.search(answer)
-    if opened and not _inside_block(answer, opened.start()):
-        return answer[: opened.start()], answer[opened.end() :]
-    return answer, None
-
-
-def _inside_block(text: str, at: int) -> bool:
-    """Whether position `at` lies in a code block, where a tag is only text."""
-    return any(c.end - len(c.source) <= at < c.end for c in _blocks(text))
+    start = max((closed.end() for closed in _CLOSE.finditer(text)), default=0)
+    opened = _OPEN.search(text, start)
+    before = _OPEN.search(text, 0, start)
+    said = text[: before.start()] if before else ""  # what came ahead of the thinking
+    if opened is None:
+        return said + text[start:], None
+    return said + text[start : opened.start()], text[opened.end() :]
 
 
 def _blocks(text: str) -> list[_Candidate]:

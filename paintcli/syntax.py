@@ -107,7 +107,9 @@ class Tree:
                 balance[pairs[node.type]] -= 1
         if any(count > 0 for count in balance.values()):
             return True
-        return any(node.type == "ERROR" and node.end >= end and node.parent is self.root for node in self.nodes)
+        if self.bytes[:end].endswith((b"}", b";")):
+            return False  # it comes to an end; the mistake is somewhere before
+        return any(node.type == "ERROR" and node.end >= end for node in (self.root, *self.root.kids))
 
     def postorder(self) -> Iterator[Node]:
         """Children before parents, in the order of the source."""

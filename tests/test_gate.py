@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from paintcli import domains, gate, names
+from paintcli import domains, names
 from paintcli.gate import Verdict, Violation, check, check_painting, verdict
 from paintcli.painting import Painting
 from paintcli.sketch import extract, read
@@ -39,7 +39,7 @@ def test_no_honest_sketch_is_refused(path):
     assert check(load(f"honest/{path.name}"), DOMAIN).violations == ()
 
 
-@pytest.mark.parametrize(("name", "where", "right"), [(n, w, r) for n, _, w, r in CHEATS], ids=[n for n, *_ in CHEATS])
+@pytest.mark.parametrize(("name", "where", "right"), [(n, w, r) for n, _, w, r in CHEATS])
 def test_every_cheat_that_syntax_can_see_is_refused_for_the_right_reason(name, where, right):
     found = codes(check(load(f"cheats/{name}"), DOMAIN))
     assert found <= set(right.split())
@@ -73,7 +73,7 @@ def test_every_refused_p5_name_is_refused_and_may_be_the_sketchs_own(name):
     assert check(extract(source(f"{name}(1, 2);", top=f"const {name} = (a, b) => a + b;")), DOMAIN).passed
 
 
-@pytest.mark.parametrize("name", sorted(names.P5_HARMLESS - {"createCanvas"}))
+@pytest.mark.parametrize("name", sorted(names.P5_HARMLESS - {"createCanvas", "break"}))
 def test_every_harmless_p5_name_passes(name):
     assert check(extract(source(f"const r = {name};")), DOMAIN).passed
 
@@ -91,7 +91,7 @@ def test_no_name_is_in_two_tables():
     assert DOMAIN.methods <= names.BRUSH_METHODS
 
 
-# -- what the page saw --------------------------------------------------------------------------------------------------
+# -- what the page saw -------------------------------------------------------------------------------------------------
 
 
 def painting(covered: float, **facts) -> Painting:
@@ -121,7 +121,7 @@ SKETCH = extract(source(""))
         (painting(0.3, calls=PAINTED | {"canvas.drawingContext": 1}), {"pixel_access"}),
         (painting(0.3, calls=PAINTED | {"canvas.width": 1, "p5.random": 9}), set()),
         (Painting(None, fault="render_timeout", fault_detail="not done after 30 s"), {"render_timeout"}),
-        (Painting(None, fault="render_failed", fault_detail="crash", calls={"p5.text": 2}), {"render_failed", "text_label"}),
+        (Painting(None, fault="render_failed", calls={"p5.text": 2}), {"render_failed", "text_label"}),
     ],
 )  # fmt: skip
 def test_what_the_page_saw_is_judged(picture, expected):
@@ -148,12 +148,13 @@ def renderer():
 
 
 def judged(renderer, sketches) -> dict[str, Verdict]:
+    """What the page makes of each; equal sources are painted once."""
+
     async def every():
-        paintings = await asyncio.gather(*(renderer.render(sketch.source) for sketch in sketches.values()))
-        return {
-            name: check_painting(picture, sketch, DOMAIN)
-            for (name, sketch), picture in zip(sketches.items(), paintings, strict=True)
-        }
+        sources = list({sketch.source for sketch in sketches.values()})
+        paintings = await asyncio.gather(*map(renderer.render, sources))
+        painted = dict(zip(sources, paintings, strict=True))
+        return {name: check_painting(painted[sketch.source], sketch, DOMAIN) for name, sketch in sketches.items()}
 
     return asyncio.run(every())
 
@@ -177,7 +178,8 @@ def test_the_page_is_a_second_witness_of_what_draws(renderer):
     drawn = {
         name: set(right.split())
         for name, kind, where, right in CHEATS
-        if where == "static" and kind.split("-")[0] in ("primitive", "curve", "solid", "text", "eval", "network", "pixels")
+        if where == "static"
+        and kind.split("-")[0] in ("primitive", "curve", "solid", "text", "eval", "network", "pixels")
         and not name.startswith(("primitive-this", "primitive-default", "primitive-tagged"))
     }  # fmt: skip
     found = judged(renderer, {name: load(f"cheats/{name}") for name in drawn})
