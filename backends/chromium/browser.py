@@ -289,6 +289,11 @@ def _quiet_connection() -> Any:
             future.add_done_callback(_retrieve)
             return future
 
+        async def _async_send(self, msg: str, callback_id: int) -> None:
+            # The original waits for the socket to open; on one that has closed it would spin for ever.
+            if self._connected:
+                await super()._async_send(msg, callback_id)
+
     return QuietConnection
 
 

@@ -25,6 +25,9 @@ from paintcli.painting import Painting
 BUSY = 0.5
 """Share of the deadline a page must have spent computing before not being done in time is its own fault."""
 
+PATIENCE = 3
+"""How many deadlines a page that is starved of the processor may take until it has had its share."""
+
 RASTER = "mask1"
 """How p5.brush's fill masks are rasterised; part of the renderer's name because the bytes depend on it."""
 
@@ -294,10 +297,11 @@ class _Easel:
         `deadline` is in seconds, `memory` in bytes; `alone` says that nobody else uses this browser's GL.
         """
         clock = asyncio.get_running_loop().time
-        until = clock() + deadline
+        begun = clock()
         work = _Work(self.browser, self.page)
+        patience = PATIENCE * deadline
         state: dict[str, Any] = {}
-        asking = _started(self._hand_over(source, seed, deadline))
+        asking = _started(self._hand_over(source, seed, patience))
         pause = 0.005
         try:
             while not state.get("finished"):
@@ -307,16 +311,16 @@ class _Easel:
                     state = asking.result()
                     if state["finished"]:
                         break
-                    if clock() > until:
+                    if clock() > begun + deadline:
                         return self._timed_out(seed, deadline, "it was waiting for something that never came")
                     await asyncio.sleep(pause)
                     pause = min(pause * 1.5, 0.05)
-                    asking = _started(self._tell("state", timeout=deadline))
-                elif clock() > until:
+                    asking = _started(self._tell("state", timeout=max(begun + patience - clock(), 0.1)))
+                elif clock() > begun + deadline and work.had(BUSY * deadline):
                     raise CallTimeout("state")
-            result = await self._tell("result", timeout=deadline)
+            result = await self._tell("result", timeout=patience)
         except CallTimeout:
-            return self._blame(seed, deadline, work, alone)
+            return self._blame(seed, deadline, work, alone, clock() - begun)
         except PageGone as error:
             if self.page.navigations:
                 return self._failed(seed, "the sketch navigated away from its page")
@@ -336,8 +340,8 @@ class _Easel:
             calls=self._calls(result["calls"]),
         )
 
-    def _blame(self, seed: int, deadline: float, work: _Work, alone: bool) -> Painting:
-        """The page did not answer at the deadline. Evidence: whose processor time went by meanwhile?"""
+    def _blame(self, seed: int, deadline: float, work: _Work, alone: bool, waited: float) -> Painting:
+        """The page does not answer. Evidence: whose processor time went by meanwhile?"""
         page, gl = work.page_seconds(), work.gl_seconds()
         if page >= BUSY * deadline:
             return self._timed_out(seed, deadline, f"it was still computing after {page:.1f} s of processor time")
@@ -346,7 +350,7 @@ class _Easel:
                 raise Crash("the graphics process was busy up to the deadline")
             return self._timed_out(seed, deadline, f"it kept the graphics process busy for {gl:.1f} s")
         raise Unavailable(
-            f"The page was not done after {deadline:g} s, of which it was given {page:.1f} s of processor time."
+            f"The page was not done after {waited:.0f} s, of which it was given {page:.1f} s of processor time."
         )
 
     def _timed_out(self, seed: int, deadline: float, why: str) -> Painting:
@@ -437,6 +441,10 @@ class _Work:
             dead = True
         if dead:
             raise Crash("the graphics process died")
+
+    def had(self, seconds: float) -> bool:
+        """Whether page and GL together were given so much processor time."""
+        return self.page_seconds() + self.gl_seconds() >= seconds
 
     def page_seconds(self) -> float:
         return self._page.cpu_seconds() - self._page_start

@@ -324,7 +324,7 @@
   let main = null; // p5's global instance
   let canvas = null; // the canvas that p5 itself made last
   let started = false;
-  let setupDone = false;
+  let setupBegun = false;
   let threw = false;
   let frames = 0;
   let finished = "";
@@ -340,9 +340,10 @@
   }
 
   // The sketch's setup and draw: its code runs at depth 0, and a failure ends the painting with what there is.
-  function entry(original, whenThrown) {
+  function entry(original, whenThrown, isSetup) {
     const run = outward(original);
     return function (...args) {
+      if (isSetup) setupBegun = true;
       let result;
       try {
         result = apply(run, this, args);
@@ -456,11 +457,11 @@
         if (this !== P5.instance) return;
         main = this;
         tapGlobals(this, P5.prototype);
-        if (typeof window.setup === "function") window.setup = entry(window.setup, "setup threw");
+        if (typeof window.setup === "function") window.setup = entry(window.setup, "setup threw", true);
       },
       postsetup() {
         if (this !== main) return;
-        setupDone = true;
+        setupBegun = true;
         if (typeof window.draw === "function") window.draw = entry(window.draw, "draw threw");
         else finish("painted in setup");
       },
@@ -550,11 +551,12 @@
       sketching = 0;
       apply(listen, window, ["load", () => later(() => later(() => later(() => {
         if (!main) finish(started ? "instance mode" : "not started");
+        else if (!setupBegun) finish("setup never began"); // p5 itself failed on the way there
       }, 0), 0), 0)]);
       apply(documentClose, document, []);
     },
     state() {
-      return bare({ finished, started, setupDone, threw, frames, painting: !!canvas });
+      return bare({ finished, threw });
     },
     result() {
       const held = finished === "never stopped" ? firstFrame : picture();
