@@ -129,8 +129,8 @@ def extract(reply: str, name: str = "sketch") -> Sketch:
     if name.endswith((".js", ".mjs")) or len(text) > MOST_BYTES or (whole.clean and whole.defines_setup):
         plain = whole if not (name.endswith((".js", ".mjs")) and _FENCE.match(text.lstrip())) else None
         if plain:
-            return Sketch(text, reply, name, len(text) <= MOST_BYTES and whole.tree.unclosed)
-    answer, thinking = _without_thinking(text)
+            return Sketch(text, reply, name, len(text) <= MOST_BYTES and whole.unclosed)
+    answer, thinking = _without_thinking(_END_TOKENS.sub("\n", text))
     found = _best(_blocks(answer)) or _best(_scripts(answer))
     if not found and thinking is not None:
         # A model that never closed its thinking may still have answered: then a whole sketch is the last thing it said.
@@ -140,7 +140,7 @@ def extract(reply: str, name: str = "sketch") -> Sketch:
         found = _unfenced(answer)
     if not found:
         return Sketch("", reply, name)
-    return Sketch(found.source, reply, name, found.tree.unclosed or (not found.closed and found.tree.broken))
+    return Sketch(found.source, reply, name, found.unclosed or not (found.closed or found.clean))
 
 
 class _Candidate:
@@ -156,6 +156,10 @@ class _Candidate:
     @cached_property
     def clean(self) -> bool:
         return parses(self.source)
+
+    @property
+    def unclosed(self) -> bool:
+        return not self.clean and self.tree.unclosed
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -186,10 +190,15 @@ class _Candidate:
 
 _SCRIPTS = frozenset({"", "js", "javascript", "jsx", "mjs", "ecmascript", "p5", "p5js", "p5.js", "typescript", "ts"})
 _FENCE = re.compile(r"(?P<before>.*?)(?P<fence>`{3,}|~{3,})[ \t]*(?P<label>[\w.+#-]*)[^`\n]*$")
-_THINKING = "think|thinking|thought|reasoning|reflection|scratchpad|analysis"
+_TAG = "think|thinking|thought|reasoning|reflection|scratchpad|analysis"
 # A tag after `//` or other words is text. Thinking that the prompt opened has only its end in the reply.
-_OPEN = re.compile(rf"^[ \t]*<({_THINKING})>", re.IGNORECASE | re.MULTILINE)
-_CLOSE = re.compile(rf"^(?:(?!//).)*</({_THINKING})>", re.IGNORECASE | re.MULTILINE)
+_OPEN = re.compile(
+    rf"^[ \t]*(<({_TAG})>|\[THINK\]|◁think▷|<\|channel\|>analysis<\|message\|>)", re.IGNORECASE | re.MULTILINE
+)
+_CLOSE = re.compile(
+    rf"^(?:(?!//).)*(</({_TAG})>|\[/THINK\]|◁/think▷|<\|channel\|>final<\|message\|>)", re.IGNORECASE | re.MULTILINE
+)
+_END_TOKENS = re.compile(r"(\s*(<\|[\w ]+\|>|</s>|<eos>))+\s*\Z")
 _SCRIPT = re.compile(
     r"<script\b(?P<attributes>[^>]*)>(?P<code>.*?)(?P<close></script\s*>|\Z)", re.IGNORECASE | re.DOTALL
 )
@@ -197,6 +206,8 @@ _START = re.compile(
     r"[ \t]*(//|/\*|['\"]use strict['\"]|(async\s+)?function\b|(let|const|var|class)\s+[\w$\[{]"
     r"|(window|globalThis)\.\w+\s*=|\w+\s*=\s*(async\s*)?(function\b|\())"
 )
+
+_CODE = re.compile(rf"{_START.pattern}|[ \t]*(brush\.\w+\(|for \(|if \(|push\(\)|pop\(\)|translate\()")
 
 
 def _without_thinking(text: str) -> tuple[str, str | None]:
@@ -221,6 +232,9 @@ def _blocks(text: str) -> list[_Candidate]:
             stripped = line.strip()
             if stripped.startswith(fence) and not stripped.strip(fence[0]):
                 found.append(_Candidate("\n".join(lines), label, True, at))
+                fence, lines = "", []
+            elif stripped.endswith(fence) and stripped.count(fence) == 1:  # the fence follows the last brace
+                found.append(_Candidate("\n".join([*lines, line[: line.rindex(fence)]]), label, True, at))
                 fence, lines = "", []
             else:
                 lines.append(line)
@@ -269,7 +283,9 @@ def _unfenced(text: str) -> _Candidate | None:
             if end <= start or tries < 0:
                 break
             piece = _Candidate("\n".join(lines[start:end]))
-            if piece.clean and piece.is_code and (piece.is_sketch or piece.defines_setup):
+            if piece.clean and piece.is_code and piece.is_sketch:
+                if any(_CODE.match(line) for line in lines[end:]):
+                    break  # more code follows that does not parse: cut off, or a mistake
                 return piece
     for start in starts:  # nothing parses: code that was cut off, or has a mistake
         rest = _Candidate("\n".join(lines[start:]), closed=False)

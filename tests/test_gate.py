@@ -5,6 +5,7 @@ import dataclasses
 import io
 from pathlib import Path
 
+import idioms
 import pytest
 from PIL import Image
 
@@ -17,6 +18,7 @@ CORPUS = Path(__file__).parent / "corpus"
 HONEST = sorted((CORPUS / "honest").iterdir())
 CHEATS = [line.split("\t") for line in (CORPUS / "cheats" / "index.tsv").read_text("utf-8").splitlines()]
 DOMAIN = domains.load()
+CHEATING = names.words("external_access text_label bare_primitives pixel_access unknown_brush_method off_allowlist")
 
 
 def load(name: str):
@@ -48,6 +50,16 @@ def test_every_cheat_that_syntax_can_see_is_refused_for_the_right_reason(name, w
 
 def source(body: str, top: str = "") -> str:
     return f"{top}\nfunction setup() {{\n  createCanvas(600, 600, WEBGL);\n  brush.circle(0, 0, 9);\n  {body}\n}}\n"
+
+
+@pytest.mark.parametrize("idiom", idioms.HONEST, ids=lambda idiom: idiom[0][:40])
+def test_no_honest_idiom_is_refused(idiom):
+    assert check(extract(source(*idiom), "idiom.js"), DOMAIN).violations == ()
+
+
+@pytest.mark.parametrize("idiom", idioms.CHEATS, ids=lambda idiom: idiom[0][:40])
+def test_no_cheating_idiom_passes(idiom):
+    assert codes(check(extract(source(*idiom), "idiom.js"), DOMAIN)) & CHEATING
 
 
 def test_everything_that_applies_is_reported_once_and_by_line():

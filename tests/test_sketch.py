@@ -52,13 +52,16 @@ def test_lines_are_those_of_the_extracted_source():
         ("```python\nprint('createCanvas')\n```", ""),
         ("```\n" + SKETCH + "```\n```json\n{\"setup\": 1}\n```", SKETCH.rstrip("\n")),
         ("```js\n" + SKETCH + "```\n```js\n// 2\n" + SKETCH + "```", "// 2\n" + SKETCH.rstrip("\n")),
+        ("[THINK]ellipse()[/THINK]\n" + SKETCH + "<|im_end|>", SKETCH.rstrip("\n")),
+        ("<|channel|>analysis<|message|>hm<|end|>\n<|start|>assistant<|channel|>final<|message|>" + SKETCH, SKETCH),
+        ("```js\n" + SKETCH.rstrip("\n") + "```\nThere.", SKETCH.rstrip("\n")),
         ("Look.\n<think>" + SKETCH + "</think>\n" + SKETCH, SKETCH.rstrip("\n")),
         ("```js\n" + SKETCH + "```\nAgain:\n```js\n" + SKETCH[:60], SKETCH.rstrip("\n")),
         ("```js\n// <think>hm</think>\n" + SKETCH + "```", "// <think>hm</think>\n" + SKETCH.rstrip("\n")),
     ],
 )  # fmt: skip
 def test_which_block(reply, source):
-    assert extract(reply).source == source
+    assert extract(reply).source.strip() == source.strip()
 
 
 @pytest.mark.parametrize("cut", range(62, len(SKETCH) - 2, 7))
@@ -67,6 +70,19 @@ def test_a_reply_that_stops_in_the_middle_is_truncated(cut):
         sketch = extract(reply)
         assert sketch.truncated, reply
         assert "truncated" in {v.code for v in gate.check(sketch, domains.load()).violations}
+
+
+TWO = (
+    SKETCH.replace("  brush.circle(0, 0, 100);\n", "  noLoop();\n")
+    + "function draw() {\n  background(255);\n"
+    + ('  brush.fill("#aa3322", 190);\n  brush.circle(0, 0, 100);\n' * 3 + "}\n")
+)
+
+
+@pytest.mark.parametrize("cut", range(TWO.index("draw"), len(TWO) - 2, 11))
+def test_what_is_whole_before_the_cut_does_not_pass_for_the_sketch(cut):
+    for reply in ("```js\n" + TWO[:cut], TWO[:cut], "Here:\n\n" + TWO[:cut]):
+        assert extract(reply).truncated, reply
 
 
 def test_a_mistake_in_the_middle_is_not_truncation():
