@@ -40,7 +40,8 @@ def examine(settings: Settings) -> Iterator[Finding]:
 
 
 def _page() -> Iterator[Finding]:
-    from paintcli.backends.chromium import LIBRARIES, find_chromium, find_libraries, probe_gl
+    from paintcli.backends.chromium import find_chromium, find_libraries, probe_gl
+    from paintcli.backends.chromium.libraries import LIBRARIES
 
     try:
         find_libraries()
