@@ -208,12 +208,15 @@ class _Reading:
                     yield from self._window_member(access, key, certain=kind == "window")
                 if kind == "window" and not access.certain:
                     yield self._at(node, "external_access", "a member of the window under a computed name")
-            elif kind == "brush":
-                yield from self._brush_member(access)
+            elif kind in ("brush", "brush_copy"):
+                yield from self._brush_member(access, copy=kind == "brush_copy")
             elif kind == "p5":
                 yield from self._p5_static(access)
             elif kind == "instance":
                 yield from self._instance_member(access)
+            elif kind == "event":
+                if access.keys & names.EVENT_REACHES or not access.certain:
+                    yield self._at(node, "external_access", "an event gives away the document")
             elif kind == "canvas":
                 for key in access.keys:
                     code = names.canvas_code(key)
@@ -228,8 +231,8 @@ class _Reading:
 
     def _window_member(self, access: Access, key: str, *, certain: bool) -> Iterator[Violation]:
         declared = self.names.globals.names.get(key)
-        if not certain and key in self.names.own_members:
-            return  # `this.text` in a function that makes objects with a text of their own
+        if not certain and (key in self.names.own_members or ("brush_copy", None) in access.objects):
+            return  # `this.text` in a function that makes objects with a text of their own, `this.circle` of a brush
         if declared is not None and not declared.lexical:
             return
         if access.written:
@@ -239,10 +242,11 @@ class _Reading:
         if not self._only_tested(access.node):
             yield from self._global(access.node, key)
 
-    def _brush_member(self, access: Access) -> Iterator[Violation]:
+    def _brush_member(self, access: Access, *, copy: bool) -> Iterator[Violation]:
         node = access.node
         if access.written:
-            yield self._at(node, "pixel_access", "a method of the brush is overridden")
+            if not copy:
+                yield self._at(node, "pixel_access", "a method of the brush is overridden")
             return
         if not access.certain:
             self.paints = True  # which method it is, the page will see
@@ -251,7 +255,7 @@ class _Reading:
             self.paints = True
         if self._only_tested(node):
             return
-        if not known and access.certain and not access.keys <= _OBJECT_MEMBERS:
+        if not known and access.certain and not copy and not access.keys <= _OBJECT_MEMBERS:
             for key in access.keys:
                 yield self._at(node, "unknown_brush_method", f"brush.{key} does not exist")
         if self.domain.enforce_allowlist and (access.certain or not access.keys - known):

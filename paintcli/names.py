@@ -103,7 +103,7 @@ P5_STATICS_REFUSED = _codes(
 BROWSER_REFUSED = _codes(
     external_access="""
         eval Function AsyncFunction GeneratorFunction WebAssembly ShadowRealm importScripts trustedTypes document
-        location navigator history navigation clientInformation opener frameElement customElements external fetch
+        location navigator history navigation clientInformation opener event frameElement customElements external fetch
         fetchLater XMLHttpRequest WebSocket WebSocketStream EventSource WebTransport Worker SharedWorker
         BroadcastChannel MessageChannel MessagePort postMessage Notification PushManager open close stop find alert
         confirm prompt getSelection getComputedStyle matchMedia localStorage sessionStorage indexedDB caches
@@ -135,6 +135,11 @@ WINDOW_NAMES = frozenset({"window", "globalThis", "self", "frames", "top", "pare
 
 P5_PRIVATE = re.compile(r"_\w+|canvas|elt|GL|drawingContext|pixels")
 """Members of a p5 instance through which the canvas can be written without p5's functions."""
+
+EVENT_REACHES = words(
+    "target currentTarget srcElement relatedTarget explicitOriginalTarget view path composedPath source detail"
+)
+"""Members of an event that lead to the document or the window."""
 
 CANVAS_HARMLESS = words("""
     width height id class style position center hide show size then constructor pixelDensity toString valueOf

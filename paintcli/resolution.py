@@ -1,11 +1,20 @@
 """What every name in a sketch resolves to: scopes as JavaScript has them, and values as far as they can be known.
 
-A value is a pair (kind, detail). Kinds: "window" (the global object, however it was named), "this" (`this` of a plain
-function: the window or an object of the sketch), "brush", "brush_method", "p5" (the class), "instance" (a p5 instance
-or p5.prototype), "p5_function", "canvas" (what createCanvas returned), "text" (a string), "number", "own" (a function,
-class, object or array of the sketch; detail is its Node), "builtin" (detail is a path such as "Object.keys"), "method"
-(some built-in method), "function_prototype", "constructor" and "unknown". Every name has a set of them: the order in
-which a sketch assigns is not followed.
+A value is a pair (kind, detail). Kinds:
+
+    window              the global object, however it was named
+    this                `this` of a plain function: the window, or an object of the sketch
+    brush, brush_copy   the brush; an object that has its methods and may have others
+    brush_method        detail: its name
+    p5                  the class; "instance": p5.prototype or a p5 instance
+    p5_function         detail: its name
+    canvas, event       what createCanvas returns; what a listener is given
+    text, number        detail: the text
+    own                 a function, class, object or array of the sketch; detail: its Node
+    builtin, method     detail: a path such as "Object.keys"; any other built-in method
+    function_prototype, constructor, unknown
+
+Every name has a set of them: the order in which a sketch assigns is not followed.
 """
 
 from __future__ import annotations
@@ -26,6 +35,7 @@ NOTHING: Values = frozenset()
 _UNKNOWN: Values = frozenset({UNKNOWN})
 _WINDOW: Values = frozenset({("window", None)})
 _INSTANCE: Values = frozenset({("instance", None)})
+_EVENT: Values = frozenset({("event", None)})
 _METHOD: Values = frozenset({("method", None)})
 
 MOST_VALUES = 32  # beyond, a set says "unknown" as well and stops growing
@@ -324,7 +334,10 @@ class Resolution:
             if not called or not arguments or arguments.type != "arguments":
                 continue
             passed = arguments.named
-            if (
+            if self._last_name(called) == "addEventListener" and len(passed) > 1:
+                for function in self._functions(passed[1]):
+                    self._pass(function, 0, Source(None, (), _EVENT))
+            elif (
                 called.type == "identifier"
                 and self.tree.name(called) == "p5"
                 and self.lookup("p5", called.scope) is None
@@ -343,11 +356,23 @@ class Resolution:
             else:
                 for function in self._functions(called):
                     self._pass_all(function, passed)
+        for name, binding in [*self.globals.names.items(), *self.implicit.items()]:
+            if name.startswith("on") or name in EVENT_FUNCTIONS:
+                for function in self._assigned(binding):
+                    self._pass(function, 0, Source(None, (), _EVENT))
         for target, source in self._member_writes:
+            if self._last_name(target).startswith("on") and source.node and not source.steps:
+                for function in self._functions(source.node):
+                    self._pass(function, 0, Source(None, (), _EVENT))
             object_node = target.get("object")
             if object_node and ("window", None) in self.values(object_node):
                 for key in self.keys(target)[0]:
                     self.implicit.setdefault(key, Binding(key)).sources.append(source)
+
+    def _last_name(self, node: Node) -> str:
+        """`f` of f and of a.f."""
+        name = node if node.type == "identifier" else node.get("property")
+        return self.tree.name(name) if name else ""
 
     def _functions(self, node: Node) -> list[Node]:
         """The functions of the sketch that an expression plainly is: written here, or named."""
@@ -357,10 +382,14 @@ class Resolution:
         if plain.type in FUNCTIONS:
             return [plain]
         binding = self.lookup(self.tree.name(plain), plain.scope) if plain.type == "identifier" else None
-        found = [value for source in binding.sources for value in source.given] if binding else []
-        found_here = [source.node for source in binding.sources if not source.steps] if binding else []
-        functions = [detail for kind, detail in found if kind == "own"] + [bare(n) for n in found_here if n]
-        return [n for n in functions if n and n.type in FUNCTIONS]
+        return self._assigned(binding) if binding else []
+
+    @staticmethod
+    def _assigned(binding: Binding) -> list[Node]:
+        """The functions that are declared as, or plainly assigned to, a binding."""
+        declared = [detail for source in binding.sources for kind, detail in source.given if kind == "own"]
+        assigned = [bare(source.node) for source in binding.sources if source.node and not source.steps]
+        return [node for node in [*declared, *assigned] if node and node.type in FUNCTIONS]
 
     def _pass_all(self, function: Node, passed: list[Node]) -> None:
         for index, argument in enumerate(passed):
@@ -545,7 +574,7 @@ class Resolution:
         at = node.parent
         while at is not None:
             kind = at.type
-            if kind in ("class_body", "method_definition"):
+            if kind == "class_body":
                 return _UNKNOWN
             if kind in FUNCTIONS and kind != "arrow_function":
                 body = at.get("body")
@@ -559,9 +588,22 @@ class Resolution:
                     caller = caller.parent
                 if caller is not None and caller.type == "call_expression" and bare(caller.get("function")) is at:
                     return _WINDOW  # called where it is written
-                return frozenset({("this", None)})
+                return self._owner(at) | {("this", None)}
             at = at.parent
         return _WINDOW
+
+    def _owner(self, function: Node) -> Values:
+        """The object that a function is written into as a method: what `this` is when it is called as one."""
+        holder = function if function.type == "method_definition" else function.parent
+        if holder is None:
+            return NOTHING
+        literal = holder.parent
+        if holder.type in ("method_definition", "pair") and literal is not None and literal.type == "object":
+            spread = union(self.values(kid) for kid in literal.named if kid.type == "spread_element")
+            return frozenset({("own", literal)}) | copied(spread)
+        left = holder.get("left") if holder.type == "assignment_expression" else None
+        of = left.get("object") if left else None
+        return copied(self.values(of)) if of else NOTHING
 
     def keys(self, node: Node) -> tuple[frozenset[str], bool]:
         """The member names that a member or subscript expression can mean, and whether these are all."""
@@ -604,9 +646,9 @@ class Resolution:
             return self._binding(binding) if binding and not binding.lexical else self.global_value(key)
         if kind == "this":
             return self._field(key) if key in self.own_members else self.global_value(key)
-        if kind == "brush":
+        if kind in ("brush", "brush_copy"):
             known = key in names.BRUSH_METHODS or key in names.BRUSH_CLASSES
-            return frozenset({("brush_method", key)}) if known else _UNKNOWN
+            return frozenset({("brush_method", key)}) if known else self._field(key)
         if kind == "p5":
             return _INSTANCE if key in ("prototype", "instance") else _UNKNOWN
         if kind == "instance":
@@ -641,7 +683,11 @@ class Resolution:
                     found |= self.values(part)
             elif kid.type == "method_definition":
                 name = kid.get("name")
-                if name and key in self._key(name)[0]:
+                if not name or key not in self._key(name)[0]:
+                    continue
+                if any(word.type == ".get" for word in kid.kids):
+                    found |= union(self.values(returned) for returned in self._returns.get(kid, ()))
+                else:
                     found.add(("own", kid))
             elif kid.type == "shorthand_property_identifier" and self.tree.name(kid) == key:
                 found |= self.values(kid)
@@ -710,11 +756,12 @@ class Resolution:
                 return target
             if word == "join" and of:
                 return self._joined(of, passed)
+        plainly = function is not None and function.type == "identifier"
         found: set[Value] = set()
         for kind, detail in target:
             if kind == "own" and detail.type in FUNCTIONS:
                 for returned in self._returns.get(detail, ()):
-                    found |= {("window", None) if v == ("this", None) else v for v in self.values(returned)}
+                    found |= {_PLAIN_THIS if v == ("this", None) and plainly else v for v in self.values(returned)}
             elif (kind, detail) == ("p5_function", "createCanvas"):
                 found.add(("canvas", None))
             elif kind == "builtin" and passed:
@@ -736,8 +783,10 @@ class Resolution:
     def _builtin(self, path: str, passed: list[Node]) -> Values:
         first = self.values(passed[0])
         if path == "Object.assign":
-            return union(self.values(argument) for argument in passed)
-        if path in ("Object.create", "Object.freeze", "Object.seal"):
+            return first | copied(union(self.values(argument) for argument in passed[1:]))
+        if path == "Object.create":
+            return copied(first)
+        if path in ("Object.freeze", "Object.seal"):
             return first
         if path in ("Object.getPrototypeOf", "Reflect.getPrototypeOf"):
             return frozenset({("function_prototype", None)}) if any(map(self.is_function, first)) else _UNKNOWN
@@ -819,7 +868,8 @@ class Resolution:
 
 
 _PATTERN_NAMES = frozenset({"identifier", "shorthand_property_identifier_pattern"})
-_FOLLOWED = frozenset({"brush", "brush_method", "window", "instance", "canvas"})
+_FOLLOWED = frozenset({"brush", "brush_copy", "brush_method", "window", "instance", "canvas"})
+_PLAIN_THIS: Value = ("window", None)  # what `this` is in a function that is called by its name alone
 _FUNCTION_MEMBERS: dict[str, Value] = {
     "constructor": ("constructor", None),
     "prototype": ("function_prototype", None),
@@ -839,6 +889,11 @@ _EVALUATED = frozenset(
         "call_expression",
     }
 )
+
+
+def copied(values: Values) -> Values:
+    """The same values where an object is made from the brush, not the brush itself."""
+    return frozenset(("brush_copy", None) if value == ("brush", None) else value for value in values)
 
 
 def own(node: Node) -> Source:

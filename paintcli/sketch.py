@@ -77,7 +77,7 @@ class Sketch:
                         sites[method] = sites.get(method, 0) + 1
         used = set(sites)
         for access in self.resolution.accesses():
-            if ("brush", None) in access.objects and not access.written:
+            if access.objects & {("brush", None), ("brush_copy", None)} and not access.written:
                 used.update(
                     method
                     for kind, method in self.resolution.members(frozenset({("brush", None)}), access.keys)
