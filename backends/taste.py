@@ -60,7 +60,11 @@ RIDGE = 0.06
 """Weight of the squared coefficients against the mean log-likelihood of a pair."""
 
 PULL = 2.5
-"""Logits lost for each time the pool's own 95 % novelty that a picture is farther from the pool than that."""
+"""Logits lost for each e-fold of distance beyond the pool's own 95 % novelty.
+
+The logarithm keeps a beginner's paintings, all far from the pool, apart from each other: a linear pull put every one
+of them at 0.000 and left nothing to learn from.
+"""
 
 REACH = 2.5
 """Standard deviations beyond which a feature counts no further: outside the pool nothing was rated."""
@@ -268,7 +272,11 @@ class Model:
 
     def worth(self, row: np.ndarray) -> float:
         """Logits: 0 midway between the best tier and the rest, minus the pull back towards what was rated."""
-        return float(self.contributions(row).sum()) - self.middle - PULL * max(0.0, self.novelty(row) - 1)
+        return float(self.contributions(row).sum()) - self.middle - self.pull(row)
+
+    def pull(self, row: np.ndarray) -> float:
+        """Logits lost for being unlike anything rated, ≥ 0."""
+        return PULL * float(np.log(max(1.0, self.novelty(row))))
 
 
 class Taste:
@@ -314,7 +322,7 @@ class Taste:
         else:
             row = remembered(painting)
             values = list(zip(FEATURES, map(float, self.model.contributions(row)), strict=True))
-            values.append(("novelty", -PULL * max(0.0, self.model.novelty(row) - 1)))
+            values.append(("novelty", -self.model.pull(row)))
         return sorted(values, key=lambda item: -abs(item[1]))
 
 

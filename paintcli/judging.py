@@ -203,8 +203,8 @@ def _mean(values: Sequence[float]) -> float:
 class HeldOut:
     """A judge against the rater on paintings it has not learned from. `rater`: the rater's own consistency, or None.
 
-    `agreement`: mean share the better-rated painting won; interval: 2,000 bootstrap resamples of paintings within
-    their tiers, percentiles 2.5 and 97.5.
+    `agreement`: share of the verdicts, one for each order of a pair, that are for the better-rated painting; its
+    interval: 2,000 bootstrap resamples of paintings within their tiers, percentiles 2.5 and 97.5.
     """
 
     agreement: Share
@@ -251,7 +251,7 @@ async def held_out(pool: Pool, comparer: Comparer, criteria: str = "", most: int
             raise result
         else:
             comparison = Comparison(b.name, b.tier, *result)
-            won[index[a.name], index[b.name]] = comparison.score
+            won[index[a.name], index[b.name]] = _mean([_verdict(p) for p in result])
             met[index[a.name], index[b.name]] = 1
             ties += comparison.tie
     if not met.any():

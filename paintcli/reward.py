@@ -306,11 +306,11 @@ class Assessor:
             terms["judge"] = judgement.score if judgement else None
             terms["hpsv3"] = None if mu is None else hpsv3_term(mu)
             reasons |= {t: why for t, why in (("judge", why_judge), ("hpsv3", why_score)) if why}
-        reward = combine(self.mix, terms, reasons, violations, self._labels(), self.stand_in)
+        reward = combine(self.mix, terms, reasons, violations, self._labels("paint" in seconds), self.stand_in)
         return Evaluation(name, reward, sketch, verdict, painting, judgement, mu, seconds)
 
-    def _labels(self) -> dict[str, str]:
-        used = {"renderer": self.renderer is not None, "judge": self.asks("judge"), "hpsv3": self.asks("hpsv3")}
+    def _labels(self, painted: bool) -> dict[str, str]:
+        used = {"renderer": painted, "judge": self.asks("judge"), "hpsv3": self.asks("hpsv3")}
         return {
             STAND_IN if self.stand_in and role == "hpsv3" else role: self.labels[role]
             for role, yes in used.items()

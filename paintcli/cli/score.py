@@ -244,9 +244,18 @@ def print_table(rows: list[tuple[str, Any]]) -> None:
         table.add_column(f"{term}\n{rows[0][1].weights[term]:g}", justify="right")
     table.add_column("")
     for name, reward in rows:
-        why = "; ".join([*reward.unavailable, *dict.fromkeys(v.code for v in reward.violations)])
+        why = "; ".join([*together(reward.unavailable), *dict.fromkeys(v.code for v in reward.violations)])
         table.add_row(o.plain(name), number(reward.value), *(number(reward.terms[t]) for t in terms), o.plain(why))
     o.out().print(table)
+
+
+def together(reasons: Iterable[str]) -> list[str]:
+    """ "gate: x" and "length: x" as "gate, length: x"."""
+    terms: dict[str, list[str]] = {}
+    for reason in reasons:
+        term, _, why = reason.partition(": ")
+        terms.setdefault(why, []).append(term)
+    return [f"{', '.join(names)}: {why}" for why, names in terms.items()]
 
 
 def number(value: float | None) -> str:
@@ -272,7 +281,7 @@ def show_points(name: str, evaluation: Evaluation, jury: Jury) -> None:
     for violation in reward.violations:
         where = f"line {violation.line}: " if violation.line else ""
         console.print(o.plain(f"  refused: {violation.code}  {where}{violation.detail}"))
-    for why in [*reward.unavailable, *reward.observed_unavailable]:
+    for why in together([*reward.unavailable, *reward.observed_unavailable]):
         console.print(o.plain(f"  unavailable: {why}"))
     if evaluation.mu is not None:
         console.print(o.plain(f"  scorer: mu {evaluation.mu:+.2f}, sigmoid(mu / 4)"))
