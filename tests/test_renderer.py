@@ -239,7 +239,7 @@ def test_the_canvas_object_is_watched(renderer):
         "OffscreenCanvas.prototype.getContext = () => null;",
         "window.setTimeout = window.requestAnimationFrame = window.queueMicrotask = null;",
         "JSON.stringify = () => 'x'; JSON.parse = () => ({}); Array.prototype.toJSON = () => 'x';",
-        "Reflect.apply = Reflect.construct = Math.imul = WeakMap.prototype.get = null;",
+        "Reflect.apply = Reflect.construct = WeakMap.prototype.get = null;",
         "window.brush = { ...brush, counted: 0 };",
         "const real = p5; window.p5 = class {}; brush.count = {};",
         "for (const name of ['fill', 'circle']) Object.defineProperty(Object.prototype, name + 'd', { get: () => 1 });",

@@ -22,6 +22,9 @@ from paintcli.backends.chromium.libraries import HERE, LIBRARIES, find_chromium,
 from paintcli.errors import PaintError, Unavailable
 from paintcli.painting import Painting
 
+FAIR = 0.8
+"""Share of the deadline that a page gets in processor time before it is given up, which takes a starved one longer."""
+
 BUSY = 0.5
 """Share of the deadline a page must have spent computing before not being done in time is its own fault."""
 
@@ -103,6 +106,7 @@ class ChromiumRenderer:
         if loop is None or thread is None:
             return
         asyncio.run_coroutine_threadsafe(self._studio.close(), loop).result()
+        asyncio.run_coroutine_threadsafe(loop.shutdown_default_executor(), loop).result()
         loop.call_soon_threadsafe(loop.stop)
         thread.join(5)
 
@@ -316,7 +320,7 @@ class _Easel:
                     await asyncio.sleep(pause)
                     pause = min(pause * 1.5, 0.05)
                     asking = _started(self._tell("state", timeout=max(begun + patience - clock(), 0.1)))
-                elif clock() > begun + deadline and work.had(BUSY * deadline):
+                elif clock() > begun + deadline and work.had(FAIR * deadline):
                     raise CallTimeout("state")
             result = await self._tell("result", timeout=patience)
         except CallTimeout:

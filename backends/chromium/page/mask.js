@@ -235,6 +235,10 @@
     return max(0, min(1, text.includes("%") ? value / 100 : value));
   }
 
+  const contexts = new WeakMap();
+  const get = contexts.get.bind(contexts);
+  const set = contexts.set.bind(contexts);
+
   class MaskContext {
     constructor(canvas) {
       this.canvas = canvas;
@@ -360,7 +364,7 @@
 
     // The only image ever drawn is another mask, at its own size.
     drawImage(source, sx, sy, sw, sh) {
-      const from = contexts.get(source);
+      const from = get(source);
       const plane = from.plane;
       const pixels = new Uint8Array(sw * sh * 4);
       for (let y = 0, at = 0; y < sh; y++) {
@@ -377,13 +381,11 @@
     }
   }
 
-  const contexts = new WeakMap();
-  const get = contexts.get.bind(contexts);
   return {
     // The stand-in of a canvas's 2D context.
     contextOf(canvas) {
       let context = get(canvas);
-      if (!context) contexts.set(canvas, (context = new MaskContext(canvas)));
+      if (!context) set(canvas, (context = new MaskContext(canvas)));
       return context;
     },
     // The RGBA bytes of a canvas that a mask was drawn to, or undefined.
