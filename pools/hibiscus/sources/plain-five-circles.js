@@ -1,0 +1,24 @@
+async function setup() {
+  createCanvas(600, 600, WEBGL);
+  brush.scaleBrushes(3);
+  angleMode(DEGREES);
+  noLoop();
+}
+
+function draw() {
+  translate(-300, -300);
+  background('#faf6f0');
+  brush.noStroke();
+  brush.fillBleed(0.2);
+  brush.fillTexture(0.5, 0.4);
+  for (let k = 0; k < 5; k++) {
+    brush.fill('#f0a0b4', 190);
+    brush.circle(300 + 100 * cos(k * 72), 280 + 100 * sin(k * 72), 90);
+  }
+  brush.fill('#c03a60', 210);
+  brush.circle(300, 280, 50);
+  brush.fill('#e8c050', 230);
+  brush.circle(320, 260, 16);
+  brush.fill('#7a9a60', 200);
+  brush.circle(300, 520, 30);
+}

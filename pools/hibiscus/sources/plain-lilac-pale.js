@@ -1,0 +1,28 @@
+async function setup() {
+  createCanvas(600, 600, WEBGL);
+  brush.scaleBrushes(3);
+  angleMode(DEGREES);
+  noLoop();
+}
+
+function draw() {
+  translate(-300, -300);
+  background('#faf8f4');
+  brush.noStroke();
+  brush.fillBleed(0.1);
+  brush.fillTexture(0.5, 0.3);
+  for (let k = 0; k < 5; k++) {
+    const a = k * 72;
+    brush.fill('#b7a0d8', 185);
+    brush.beginShape(0.5);
+    brush.vertex(300, 300);
+    brush.vertex(300 + 150 * cos(a - 30), 300 + 150 * sin(a - 30));
+    brush.vertex(300 + 200 * cos(a), 300 + 200 * sin(a));
+    brush.vertex(300 + 150 * cos(a + 30), 300 + 150 * sin(a + 30));
+    brush.endShape(true);
+  }
+  brush.fill('#8a6ab0', 190);
+  brush.circle(300, 300, 40, 0.2);
+  brush.fill('#e0c060', 200);
+  brush.circle(300, 300, 14, 0.2);
+}
