@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from logging import ERROR, getLogger
 from pathlib import Path
 from typing import Any
 
 from paintcli.errors import PaintError
+
+# it warns of a missing 4-bit kernel for CPUs whenever peft is imported, 4 bit or not
+getLogger("bitsandbytes").setLevel(ERROR)
 
 SHAPES: dict[str, tuple[str, dict[str, Any]]] = {
     # transformers' defaults of this configuration class are this checkpoint's shape
@@ -65,6 +69,7 @@ def skeleton(config: Any, multimodal: bool = False) -> Any:
 @contextmanager
 def quiet() -> Iterator[None]:
     """No progress bars and advice from transformers and the Hub's client inside."""
+    import datasets
     from huggingface_hub.utils.tqdm import disable_progress_bars, enable_progress_bars
     from transformers.utils import logging
 
@@ -72,10 +77,12 @@ def quiet() -> Iterator[None]:
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     disable_progress_bars()
+    datasets.disable_progress_bars()
     try:
         yield
     finally:
         logging.set_verbosity(before)
         logging.enable_progress_bar()
+        datasets.enable_progress_bars()
         if not os.environ.get("HF_HUB_DISABLE_PROGRESS_BARS"):
             enable_progress_bars()
