@@ -96,10 +96,8 @@ class Sketch:
 def read(data: bytes, name: str = "sketch") -> Sketch:
     """A file's or stream's bytes as a Sketch. Raises UsageError in one sentence for what cannot be one.
 
-    UTF-8, with or without a mark, or UTF-16 with one.
+    UTF-8, with or without a mark, or UTF-16 with one. Nothing at all is a reply without a sketch: the gate says so.
     """
-    if not data.strip():
-        raise UsageError(f"{name} is empty.")
     if len(data) > MOST_BYTES:
         raise UsageError(
             f"{name} has {len(data) / 1e6:.1f} MB, more than any sketch: {MOST_BYTES / 1e6:.0f} MB is the limit."
@@ -112,8 +110,6 @@ def read(data: bytes, name: str = "sketch") -> Sketch:
         raise UsageError(f"{name} is not UTF-8 text (byte {error.start:,}).") from None
     if "\0" in text:
         raise UsageError(f"{name} is a binary file, not a sketch.")
-    if not text.strip("\ufeff \t\r\n"):
-        raise UsageError(f"{name} is empty.")
     return extract(text, name)
 
 

@@ -62,6 +62,11 @@ def test_no_cheating_idiom_passes(idiom):
     assert codes(check(extract(source(*idiom), "idiom.js"), DOMAIN)) & CHEATING
 
 
+@pytest.mark.parametrize("text", idioms.SKETCHES, ids=lambda text: text[-40:])
+def test_no_cheating_sketch_passes(text):
+    assert codes(check(extract(text, "sketch.js"), DOMAIN)) & CHEATING
+
+
 def test_everything_that_applies_is_reported_once_and_by_line():
     found = check(
         extract(source("ellipse(0, 0, 9); eval('1');\n  text('a', 0, 0); ellipse(1, 1, 9); ellipse(2, 2, 9);")), DOMAIN

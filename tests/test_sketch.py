@@ -108,12 +108,15 @@ def test_inventory_counts_call_sites_through_aliases_but_no_words():
     assert counts.code_chars == len(source)
 
 
+@pytest.mark.parametrize("data", [b"", b" \n\t", b"\xef\xbb\xbf\n"])
+def test_nothing_at_all_is_a_reply_without_a_sketch(data):
+    assert not read(data, "a.txt").source.strip()
+    assert not read(data, "a.js").source.strip()
+
+
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b"", "empty"),
-        (b" \n\t", "empty"),
-        (b"\xef\xbb\xbf\n", "empty"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\xff", "binary"),
         (b"let a = 1;\0\0", "binary"),
         (b"let a = '\xff\xfa';", "not UTF-8"),
