@@ -18,11 +18,11 @@ function draw() {
   randomSeed(51);
   brush.noStroke();
   brush.fillBleed(0.3);
-  brush.fillTexture(0.6, 0.2);
+  brush.fillTexture(0.45, 0.3);
   for (let k = 0; k < 5; k++) {
     const t = k * 72 - 90, at = (r, a) => [310 + r * cos(t + a), 300 + r * sin(t + a)];
-    wash('#f4b08a', 180, [at(70, -8), at(150, -40), at(206, -22), at(170, -4)], 0.1);
-    wash('#ea8f72', 180, [at(84, 6), at(150, 30), at(198, 20), at(180, 2)], 0.1);
+    wash('#f4a880', 225, [at(60, -6), at(160, -40), at(236, -24), at(220, -3)], 0.1);
+    wash('#ea8f72', 225, [at(64, 6), at(160, 36), at(230, 24), at(226, 2)], 0.1);
     if (k % 2) wash('#c46a5a', 150, [at(60, 0), at(120, 12), at(100, -14)], 0.1);
   }
   brush.fill('#8a3540', 200);

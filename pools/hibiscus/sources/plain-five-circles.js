@@ -12,13 +12,13 @@ function draw() {
   brush.fillBleed(0.2);
   brush.fillTexture(0.5, 0.4);
   for (let k = 0; k < 5; k++) {
-    brush.fill('#f0a0b4', 190);
-    brush.circle(300 + 100 * cos(k * 72), 280 + 100 * sin(k * 72), 90);
+    brush.fill('#ee92aa', 205);
+    brush.circle(300 + 120 * cos(k * 72), 290 + 120 * sin(k * 72), 112);
   }
   brush.fill('#c03a60', 210);
-  brush.circle(300, 280, 50);
+  brush.circle(300, 290, 50);
   brush.fill('#e8c050', 230);
-  brush.circle(320, 260, 16);
+  brush.circle(320, 270, 16);
   brush.fill('#7a9a60', 200);
-  brush.circle(300, 520, 30);
+  brush.circle(300, 560, 30);
 }

@@ -16,9 +16,9 @@ function draw() {
     brush.fill('#b7a0d8', 185);
     brush.beginShape(0.5);
     brush.vertex(300, 300);
-    brush.vertex(300 + 150 * cos(a - 30), 300 + 150 * sin(a - 30));
-    brush.vertex(300 + 200 * cos(a), 300 + 200 * sin(a));
-    brush.vertex(300 + 150 * cos(a + 30), 300 + 150 * sin(a + 30));
+    brush.vertex(300 + 190 * cos(a - 32), 300 + 190 * sin(a - 32));
+    brush.vertex(300 + 240 * cos(a), 300 + 240 * sin(a));
+    brush.vertex(300 + 190 * cos(a + 32), 300 + 190 * sin(a + 32));
     brush.endShape(true);
   }
   brush.fill('#8a6ab0', 190);
