@@ -183,7 +183,7 @@ def test_a_fit_takes_less_than_a_second(pool):
 
 
 def test_it_is_fitted_without_the_reserved_part(pool, judge):
-    assert len(judge.model.cloud) == len(pool.rated) - len(pool.reserved) == 26
+    assert judge.model.paintings == len(pool.rated) - len(pool.reserved) == 26
 
 
 def test_a_planted_preference_is_learned_in_hands_never_seen(pool):
