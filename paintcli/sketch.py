@@ -132,6 +132,8 @@ def extract(reply: str, name: str = "sketch") -> Sketch:
         # A model that never closed its thinking may still have answered: then a whole sketch is the last thing it said.
         final = [c for c in _blocks(thinking) if c.closed and c.end >= len(thinking.rstrip())]
         found = _best([c for c in final if c.clean and c.defines_setup])
+    if found and not found.closed and not found.clean:  # no closing fence: prose may follow the code
+        found = _unfenced(found.source) or found
     if not found:
         found = _unfenced(answer)
     if not found:
@@ -186,6 +188,7 @@ class _Candidate:
 
 _SCRIPTS = frozenset({"", "js", "javascript", "jsx", "mjs", "ecmascript", "p5", "p5js", "p5.js", "typescript", "ts"})
 _FENCE = re.compile(r"(?P<before>.*?)(?P<fence>`{3,}|~{3,})[ \t]*(?P<label>[\w.+#-]*)[^`\n]*$")
+_QUOTED = re.compile(r"^> ?(```|~~~)", re.MULTILINE)
 _TAG = "think|thinking|thought|reasoning|reflection|scratchpad|analysis"
 # A tag after `//` or other words is text. Thinking that the prompt opened has only its end in the reply.
 _OPEN = re.compile(
@@ -220,6 +223,8 @@ def _without_thinking(text: str) -> tuple[str, str | None]:
 def _blocks(text: str) -> list[_Candidate]:
     """Fenced blocks, in order. A fence may follow words on its line; the last may lack its end."""
     found: list[_Candidate] = []
+    if _QUOTED.search(text):
+        text = re.sub(r"^> ?", "", text, flags=re.MULTILINE)
     lines: list[str] = []
     fence, label, at = "", "", 0
     for line in text.split("\n"):
@@ -240,8 +245,9 @@ def _blocks(text: str) -> list[_Candidate]:
                 fence, label = opened["fence"], opened["label"].lower()
     if fence:
         found.append(_Candidate("\n".join(lines), label, False, at))
+    nested = [block for c in found if c.label in ("markdown", "md") for block in _blocks(c.source)]
     inner = [script for c in found if c.label in ("html", "xml", "") for script in _scripts(c.source)]
-    return [*(c for c in found if c.label != "html"), *inner]
+    return [*(c for c in found if c.label != "html"), *nested, *inner]
 
 
 def _scripts(text: str) -> list[_Candidate]:
