@@ -9,6 +9,7 @@ import pytest
 from PIL import Image, ImageDraw, ImageFilter
 from washes import HANDS, make_pool, read_rows, wash
 
+from paintcli import pool as pools
 from paintcli.backends import taste
 from paintcli.backends.protocols import Comparer, Scorer
 from paintcli.errors import UsageError
@@ -269,3 +270,46 @@ def test_one_family_cannot_be_left_out(tmp_path):
     pool = Pool.load(make_pool(tmp_path / "p", per_tier=2, hands=("round",)))
     with pytest.raises(UsageError, match="one family"):
         taste.leave_family_out(pool)
+
+
+# -- the starter pools
+
+
+STARTERS = ["hibiscus", "koi"]
+
+
+def starter(name):
+    return Pool.load(pools.starter(name))
+
+
+@pytest.mark.parametrize("name", STARTERS)
+def test_starter_pools_are_told_apart_better_than_by_coverage_or_file_size(name, capsys):
+    """Leaving whole families out. The interval is printed (pytest -s) beside the two simplest explanations."""
+    pool = starter(name)
+    ours = taste.leave_family_out(pool)
+    simple = {
+        "coverage alone": taste.leave_family_out(pool, lambda e: [e.painting.coverage]),
+        "file size alone": taste.leave_family_out(pool, lambda e: [e.path.stat().st_size / 1e5]),
+    }
+    with capsys.disabled():
+        for words, told in {"taste": ours, **simple}.items():
+            print(f"\n{name}, {words}: {told.value:.3f} ({told.low:.3f}–{told.high:.3f}, {told.pairs} pairs)", end="")
+    assert ours.low > 0.5
+    assert all(ours.value > told.value for told in simple.values())
+
+
+@pytest.mark.parametrize("name", STARTERS)
+def test_strangers_score_below_the_starter_pools_okay_median(name):
+    pool = starter(name)
+    judge = taste.Taste(pool)
+    okay = np.median([judge.worth(e.painting) for e in pool.tiers()["okay"]])
+    for stranger, painting in STRANGERS.items():
+        assert judge.worth(painting) < okay - 1, stranger
+
+
+@pytest.mark.parametrize("name", STARTERS)
+def test_reserved_paintings_belong_to_the_pool(name):
+    """The guard against strangers must not hit what is honestly painted: novelty of the reserved ones stays small."""
+    pool = starter(name)
+    judge = taste.Taste(pool)
+    assert max(judge.model.novelty(taste.remembered(e.painting)) for e in pool.reserved) < 2
