@@ -22,9 +22,10 @@
   let starts = [];
   let closed = [];
 
-  // What a path touched.
-  let left = 0;
-  let right = 0;
+  // What a path touched: its rows, and in each the first and last cell.
+  const FAR = 1 << 30;
+  let lefts = new Int32Array(0);
+  let rights = new Int32Array(0);
   let top = 0;
   let bottom = 0;
 
@@ -35,6 +36,8 @@
       stride = width + 4;
       rows = height;
       area = new Float32Array(stride * (height + 1));
+      lefts = new Int32Array(height + 1).fill(FAR);
+      rights = new Int32Array(height + 1);
     }
   }
 
@@ -78,20 +81,18 @@
       const d = dy * sign;
       const row = y * stride;
       if (b <= 0) {
-        left = 0;
+        lefts[y] = 0;
+        if (rights[y] < 1) rights[y] = 1;
         area[row] += d;
         continue;
       }
-      if (a >= width) {
-        right = width;
-        continue;
-      }
+      if (a >= width) continue;
       if (a < 0) a = 0;
       if (b > width) b = width;
       const i = a | 0;
       const j = ceil(b);
-      if (i < left) left = i;
-      if (j > right) right = j;
+      if (i < lefts[y]) lefts[y] = i;
+      if (j > rights[y]) rights[y] = j;
       if (j <= i + 1) {
         const mid = 0.5 * (a + b) - i;
         area[row + i] += d * (1 - mid);
@@ -115,42 +116,49 @@
     }
   }
 
-  function begin(width, height) {
-    left = width;
-    right = 0;
+  function begin(height) {
     top = height;
     bottom = 0;
   }
 
-  // Sweep what was touched: winding beyond ±1 counts once (the non-zero rule), then one layer onto the plane.
-  function lay(plane, width, height, alpha, out) {
-    const until = min(width, right + 1);
-    // Full coverage is by far the commonest: the layer's effect on each of the 256 possible values, worked out once.
+  // Sweep what was touched: winding beyond ±1 counts once (the non-zero rule), then one layer onto the plane. Rows are
+  // mostly long runs of "outside" and "full coverage", in which the accumulators are zero: those go by in tight loops.
+  function lay(plane, width, alpha, out) {
+    // The layer's effect at full coverage on each of the 256 possible values, worked out once.
     for (let v = 0; v < 256; v++) after[v] = out ? v * (1 - alpha) + 0.5 : 255 * alpha + v * (1 - alpha) + 0.5;
     for (let y = top; y < bottom; y++) {
+      if (lefts[y] === FAR) continue;
       const row = y * stride;
-      const base = y * width;
+      const shift = y * width - row;
+      const end = row + min(width, rights[y] + 1);
+      let i = row + lefts[y];
+      lefts[y] = FAR;
+      rights[y] = 0;
       let winding = 0;
-      let x = left;
-      while (x < until) {
-        const change = area[row + x];
+      while (i < end) {
+        const change = area[i];
         if (change !== 0) {
           winding += change;
-          area[row + x] = 0;
+          area[i] = 0;
         }
         const cover = winding < 0 ? -winding : winding;
-        if (cover < 0.0005) x++;
-        else if (cover > 0.9995) {
-          plane[base + x] = after[plane[base + x]];
-          x++;
+        if (cover < 0.0005) {
+          i++;
+          while (i < end && area[i] === 0) i++;
+        } else if (cover > 0.9995) {
+          do {
+            plane[i + shift] = after[plane[i + shift]];
+            i++;
+          } while (i < end && area[i] === 0);
         } else {
           const s = alpha * cover;
-          const under = plane[base + x];
-          plane[base + x] = out ? under * (1 - s) + 0.5 : 255 * s + under * (1 - s) + 0.5;
-          x++;
+          const under = plane[i + shift];
+          plane[i + shift] = out ? under * (1 - s) + 0.5 : 255 * s + under * (1 - s) + 0.5;
+          i++;
         }
       }
-      for (; x <= right + 1; x++) area[row + x] = 0;
+      area[i] = 0;
+      area[i + 1] = 0;
     }
   }
 
@@ -334,14 +342,14 @@
       const width = this._width;
       const height = this._height;
       reach(width, height);
-      begin(width, height);
+      begin(height);
       for (let s = 0; s < starts.length; s++) {
         const from = starts[s];
         const to = s + 1 < starts.length ? starts[s + 1] : corners;
         for (let i = from + 1; i < to; i++) edge(xs[i - 1], ys[i - 1], xs[i], ys[i], width, height);
         if (to - from > 2) edge(xs[to - 1], ys[to - 1], xs[from], ys[from], width, height);
       }
-      lay(this.plane, width, height, this._state.fill, this._state.operation === "destination-out");
+      lay(this.plane, width, this._state.fill, this._state.operation === "destination-out");
     }
 
     stroke() {
@@ -351,7 +359,7 @@
       const half = 0.5 * lineWidth * sqrt(abs(a * d - b * c));
       if (!(half > 0) || stroke === 0) return;
       reach(width, height);
-      begin(width, height);
+      begin(height);
       for (let s = 0; s < starts.length; s++) {
         const from = starts[s];
         const to = s + 1 < starts.length ? starts[s + 1] : corners;
@@ -359,7 +367,7 @@
         side(from, to, half, width, height);
         side(from, to, -half, width, height);
       }
-      lay(this.plane, width, height, stroke, operation === "destination-out");
+      lay(this.plane, width, stroke, operation === "destination-out");
     }
 
     // The only image ever drawn is another mask, at its own size.
