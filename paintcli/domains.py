@@ -28,6 +28,8 @@ class Domain:
     system: str = ""
     """What the policy is told before every request."""
     request: str = "Paint {subject}."
+    criteria: str = ""
+    """What a judge is told to look for; empty: the judge's own words."""
     targets: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -74,6 +76,7 @@ def load(name_or_path: str = DEFAULT) -> Domain:
             paint_floor=float(gate["paint_floor"]),
             system=data.get("prompt", {}).get("system", "").strip(),
             request=data.get("prompt", {}).get("request", Domain.request),
+            criteria=data.get("criteria", "").strip(),
             targets=data.get("targets", {}),
         )
     except tomllib.TOMLDecodeError as error:

@@ -117,7 +117,8 @@ class Share:
     of: int
 
     def to_json(self) -> dict[str, Any]:
-        return {"value": round(self.value, 4), "low": round(self.low, 4), "high": round(self.high, 4), "of": self.of}
+        value = None if math.isnan(self.value) else round(self.value, 4)
+        return {"value": value, "low": round(self.low, 4), "high": round(self.high, 4), "of": self.of}
 
 
 def wilson(hits: float, of: int) -> Share:

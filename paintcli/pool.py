@@ -18,7 +18,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from paintcli.errors import PaintError, UsageError
+from paintcli.errors import PaintError, Unavailable, UsageError
 from paintcli.files import write_atomic
 from paintcli.painting import Painting
 
@@ -350,7 +350,10 @@ def resolve(spec: str | None, project: Path | None = None, domain: str = "hibisc
         if own:
             return Pool.load(own[0], origin=f"the project's pool {own[0]}")
     if hub and domain == "hibiscus":
-        return replace(resolve(PUBLISHED), origin="the published pool (no pool of your own was found)")
+        try:
+            return replace(resolve(PUBLISHED), origin="the published pool (no pool of your own was found)")
+        except Unavailable as outage:  # falling back would change everybody's references on a bad network day
+            raise Unavailable(f"{outage} Name another pool with --pool, such as {starter(domain)}.") from outage
     return Pool.load(starter(domain), origin=f"the packaged {domain} starter pool (no pool of your own was found)")
 
 
@@ -485,7 +488,10 @@ def contact_sheet(entries: Sequence[Reference], columns: int = 8, side: int = 18
         sheet.paste(small, (x + (side - small.width) // 2, y + (side - small.height) // 2))
         draw.rectangle((x, y + side + 1, x + side, y + side + 4), fill=colours.get(entry.tier, (200, 200, 200)))
         draw.text(
-            (x, y + side + 7), f"{entry.tier or 'unrated'}  {entry.name}"[: side // 6], fill=(70, 70, 70), font=font
+            (x, y + side + 7),
+            f"{entry.tier or 'unrated'}  {entry.path.stem}"[: side // 6],
+            fill=(70, 70, 70),
+            font=font,
         )
     return sheet
 

@@ -223,10 +223,6 @@ class Assessor:
         """Whether this term is answered at all."""
         return self.mix.wants(term) or term in self.observe
 
-    @property
-    def criteria(self) -> str:
-        return str(getattr(self.domain, "criteria", ""))
-
     async def evaluate(
         self, reply: str | Sketch, references: Sequence[Reference] = (), seed: int = 0, name: str = "sketch"
     ) -> Evaluation:
@@ -324,7 +320,7 @@ class Assessor:
             return None, ""
         with _clock(seconds, "judge"):
             try:
-                return await judge(painting, references, self.comparer, self.criteria), ""
+                return await judge(painting, references, self.comparer, self.domain.criteria), ""
             except Unavailable as outage:
                 return None, str(outage)
 

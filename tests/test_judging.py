@@ -96,6 +96,7 @@ def test_wilson_against_known_values():
         share = wilson(hits, of)
         assert (share.low, share.high) == (pytest.approx(low, abs=5e-5), pytest.approx(high, abs=5e-5))
     assert math.isnan(wilson(0, 0).value)
+    assert wilson(0, 0).to_json() == {"value": None, "low": 0.0, "high": 1.0, "of": 0}
 
 
 def rounds(pool, judge, repeats=4):

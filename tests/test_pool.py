@@ -1,6 +1,7 @@
 """A pool folder: what is read, what is refused in one sentence, what a draw promises, what an import keeps."""
 
 import json
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -243,6 +244,42 @@ def test_the_projects_own_pool_comes_first(tmp_path):
 def test_no_starter_pool_for_an_unknown_domain():
     with pytest.raises(UsageError, match="no starter pool for 'cathedral'"):
         pools.resolve(None, domain="cathedral")
+
+
+def test_without_a_pool_and_a_hub_the_starter_pool_is_used_and_said(tmp_path):
+    found = pools.resolve(None, project=tmp_path)
+    assert "starter pool (no pool of your own was found)" in found.origin
+    assert {"love", "okay"} == set(found.tiers())
+    assert pools.resolve(None, domain="koi", hub=True).name == "koi"  # nobody published a pool of koi
+
+
+def test_with_a_hub_the_published_pool_is_next_and_its_outage_is_no_fallback(tmp_path):
+    """In a process of its own, told to stay off the network: an empty cache is then the Hub not answering."""
+    code = "from paintcli import pool; pool.resolve(None, hub=True)"
+    told = subprocess.run(
+        [sys.executable, "-c", code],
+        env={"HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    last = told.stderr.splitlines()[-1]
+    assert "Unavailable: The dataset HuggingEnvs/watercolour-reference-pool is not in the cache" in last
+    assert "--pool" in last
+
+
+def test_a_published_pool_in_the_cache_loads_at_its_revision(tmp_path, folder):
+    """The Hub's own cache layout, filled by hand, so that the real client finds the pinned revision offline."""
+    repo = tmp_path / "hub" / "datasets--HuggingEnvs--watercolour-reference-pool"
+    revision = pools.PUBLISHED.partition("@")[2]
+    shutil.copytree(folder, repo / "snapshots" / revision)
+    code = "from paintcli import pool; found = pool.resolve(None, hub=True); print(len(found), found.origin)"
+    told = subprocess.run(
+        [sys.executable, "-c", code],
+        env={"HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert told.stdout.strip() == "20 the published pool (no pool of your own was found)", told.stderr
 
 
 # -- stats and checks

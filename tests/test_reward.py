@@ -200,10 +200,12 @@ class Answers:
     """Judge and scorer with fixed answers that count how often they were asked."""
 
     def __init__(self, probability=0.75, mu=4.0, down=False):
-        self.probability, self.mu, self.down, self.asked, self.prompts = probability, mu, down, 0, set()
+        self.probability, self.mu, self.down, self.asked = probability, mu, down, 0
+        self.prompts, self.criteria = set(), set()
 
     async def prefer(self, first, second, criteria):
         self.asked += 1
+        self.criteria.add(criteria)
         await asyncio.sleep(0)
         if self.down:
             raise Unavailable("no answer")
@@ -239,6 +241,8 @@ def test_from_a_reply_to_a_number(pool):
     assert done.reward.value == pytest.approx(0.05 + 0.05 * length + 0.6 * 0.5 + 0.3 * hpsv3_term(4))
     assert set(done.seconds) == {"paint", "judge", "score"}
     assert jury.scorer.prompts == {jury.domain.hpsv3_prompt}
+    assert jury.comparer.criteria == {jury.domain.criteria}
+    assert "Washes" in jury.domain.criteria
 
 
 def test_a_refused_sketch_is_zero_and_costs_nothing(pool):

@@ -68,7 +68,7 @@ def judge(
     if not images and not held_out:
         raise UsageError("No picture was named (and not --held-out).")
     chosen = settings.load(pool=pool, seed=seed, domain=domain, judge=judge)
-    criteria = str(getattr(domains.load(chosen.domain), "criteria", ""))
+    criteria = domains.load(chosen.domain).criteria
     with ExitStack() as stack:
         rated = find_pool(chosen) if held_out or not against or chosen.judge == "taste" else None
         comparer = comparer_of(chosen, rated, stack)
@@ -277,6 +277,8 @@ def print_trust(row: dict[str, Any]) -> None:
 
 
 def share(told: dict[str, Any]) -> str:
+    if told["value"] is None:
+        return "unknown (n = 0)"
     return f"{told['value']:.1%} ({told['low']:.1%}–{told['high']:.1%}, n = {told['of']})"
 
 

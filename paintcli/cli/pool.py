@@ -198,7 +198,8 @@ async def repaint(entries: list[Any], chosen: Any) -> list[tuple[str, str, str]]
     subject = domains.load(chosen.domain)
     limit = asyncio.Semaphore(2 * chosen.workers)
     with ExitStack() as stack:
-        painter = stack.enter_context(make_renderer(chosen.renderer, workers=chosen.workers, deadline=chosen.deadline))
+        opened: Any = make_renderer(chosen.renderer, workers=chosen.workers, deadline=chosen.deadline)
+        painter = stack.enter_context(opened)
         bar = stack.enter_context(o.progress(len(entries), "painting"))
 
         async def one(entry: Any) -> tuple[str, str, str] | None:

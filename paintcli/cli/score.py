@@ -149,8 +149,8 @@ class Jury:
                 if self.assessor.renderer is None:
                     self.open_renderer()
                 data = sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
-                sketch = sketches.read(data, "standard input" if name == STDIN else name)
-                return await self.assessor.evaluate(sketch, self.references, self.chosen.seed, name)
+                reply = sketches.read(data, "standard input" if name == STDIN else name)
+                return await self.assessor.evaluate(reply, self.references, self.chosen.seed, name)
             painting = await asyncio.to_thread(Painting.from_file, Path(name))
             source = sketch_beside(Path(name))
             sketch = sketches.read(source.read_bytes(), str(source)) if source else None
@@ -163,7 +163,7 @@ class Jury:
 
         from paintcli.backends.specs import make_renderer
 
-        painter = make_renderer(self.chosen.renderer, workers=self.chosen.workers, deadline=self.chosen.deadline)
+        painter: Any = make_renderer(self.chosen.renderer, workers=self.chosen.workers, deadline=self.chosen.deadline)
         self.assessor = replace(self.assessor, renderer=self.stack.enter_context(painter))
 
 
