@@ -90,7 +90,7 @@ def gain(steps: Steps, options: Options) -> dict[str, Any]:
     table |= st.slope_sums(steps.numbers, steps.reward, "slope_")
     for name, values in steps.order_statistics.items():
         table |= {name: np.nan_to_num(values), f"{name}_n": np.isfinite(values).astype(float)}
-    terms = {name: found for name in TERMS if (found := steps.term(name))}
+    terms = {name: term for name in TERMS if (term := steps.term(name))}
     for name, (sums, counts) in terms.items():
         table |= {f"term_{name}": sums, f"term_{name}_n": counts}
     table |= _correlation_sums(steps, options)
@@ -118,7 +118,7 @@ def gain(steps: Steps, options: Options) -> dict[str, Any]:
     }
     if not run.is_curve and len(steps.parts[2]):
         figures = {name: _plain(value) for name, value in decompose(real[0], real[2]).items()}
-        figures |= {
+        parts = {
             name: figure(lambda s, name=name: decompose(s[0], s[2])[name], ends)
             for name in ("bad_became_rare", "good_got_better", "bad_got_better")
         }
@@ -127,6 +127,7 @@ def gain(steps: Steps, options: Options) -> dict[str, Any]:
             "formula": FORMULA,
             "change": found["gain"]["change"]["value"],
             **figures,
+            **parts,
             "good_change": figure(lambda s: (d := decompose(s[0], s[2]))["good_last"] - d["good_first"], ends),
             "ceiling": figure(lambda s: decompose(s[0], s[2])["good_last"], ends),
         }

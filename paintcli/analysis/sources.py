@@ -36,6 +36,19 @@ NUMBERS = (
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+(@[\w./-]+)?")
 
 
+@dataclass(frozen=True)
+class Comparisons:
+    """Every logged comparison, in three arrays of the same length."""
+
+    row: np.ndarray
+    """int64: which rollout."""
+    reference: np.ndarray
+    """int64: which reference, an index into `names`."""
+    score: np.ndarray
+    """float64: the rollout's share of the win, 0–1."""
+    names: list[str]
+
+
 @dataclass
 class Run:
     """One run in columns; row i is rollout i, in the order of (step, position_in_group).
@@ -50,8 +63,7 @@ class Run:
     """float64 of shape (rollouts,), every name of `NUMBERS`."""
     labels: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
     """violations, unavailable, methods: (row, label), once per row and label."""
-    comparisons: list[tuple[int, str, float]] = field(default_factory=list)
-    """(row, reference, the rollout's score against it 0–1)."""
+    comparisons: Comparisons | None = None
     references: dict[int, list[tuple[str, float]]] = field(default_factory=dict)
     """step → (reference, its HPSv3 mu or NaN)."""
     cut_off: np.ndarray | None = None
@@ -283,7 +295,8 @@ class _Columns:
         self.numbers = {name: array("d") for name in NUMBERS}
         self.seen: set[str] = set()
         self.labels: dict[str, list[tuple[int, str]]] = {"violations": [], "unavailable": [], "methods": []}
-        self.comparisons: list[tuple[int, str, float]] = []
+        self.compared = (array("q"), array("q"), array("d"))
+        self.reference_number: dict[str, int] = {}
         self.references: dict[int, list[tuple[str, float]]] = {}
         self.cut_off = array("d")
         self.keys = array("q")
@@ -320,8 +333,10 @@ class _Columns:
             self.labels["methods"] += [(index, self._intern(name)) for name in sorted(names)]
         for comparison in row.get("comparisons") or ():
             if isinstance(comparison, dict) and comparison.get("score") is not None:
-                reference = self._intern(str(comparison.get("reference")))
-                self.comparisons.append((index, reference, float(comparison["score"])))
+                name = str(comparison.get("reference"))
+                self.compared[0].append(index)
+                self.compared[1].append(self.reference_number.setdefault(name, len(self.reference_number)))
+                self.compared[2].append(float(comparison["score"]))
         step = self.numbers["step"][-1]
         if (references := row.get("references")) and step == step and int(step) not in self.references:
             self.references[int(step)] = [
@@ -387,7 +402,7 @@ class _Columns:
                 key: [(int(back[row]), text) for row, text in pairs if back[row] >= 0]
                 for key, pairs in self.labels.items()
             },
-            comparisons=[(int(back[row]), ref, score) for row, ref, score in self.comparisons if back[row] >= 0],
+            comparisons=self._comparisons(back),
             references=self.references,
             cut_off=cut_off if np.isfinite(cut_off).any() else None,
             code_keys=np.frombuffer(self.keys, dtype=np.int64)[order],
@@ -398,6 +413,15 @@ class _Columns:
             _code=code,
             _pictures=pictures,
         )
+
+    def _comparisons(self, back: np.ndarray) -> Comparisons | None:
+        if not self.reference_number:
+            return None
+        row = back[np.frombuffer(self.compared[0], dtype=np.int64)]
+        kept = row >= 0
+        reference = np.frombuffer(self.compared[1], dtype=np.int64)[kept]
+        score = np.frombuffer(self.compared[2], dtype=float)[kept]
+        return Comparisons(row[kept], reference, score, list(self.reference_number))
 
     def _first_of_each(self, numbers: dict[str, np.ndarray], path: str, notes: list[str]) -> np.ndarray:
         """Which rows are the first of their (step, position). Doubles are a flaw; without a run column, a mixture."""
