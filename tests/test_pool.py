@@ -1,5 +1,6 @@
 """A pool folder: what is read, what is refused in one sentence, what a draw promises, what an import keeps."""
 
+import inspect
 import json
 import shutil
 import subprocess
@@ -88,6 +89,21 @@ def test_the_same_seed_draws_the_same_anywhere(tmp_path):
             check=True,
         )
         assert told.stdout.strip() == str(DRAWN)
+
+
+@pytest.mark.parametrize("python", ["python3.8", "python3.11", "python3.12", "python3.13", "python3.14"])
+def test_the_order_is_the_same_on_every_python(python):
+    """The sort key alone, on whichever interpreters are installed; it uses nothing of Python's own random."""
+    installed = shutil.which(python)
+    if installed is None or subprocess.run([installed, "--version"], capture_output=True).returncode:
+        pytest.skip(f"{python} is not installed here")
+    names = [f"{i:02d}.png" for i in range(20)]
+    code = (
+        f"import hashlib\n{inspect.getsource(pools.fair_order)}\nprint(sorted({names}, key=lambda n: fair_order(7, n)))"
+    )
+    code = "from __future__ import annotations\n" + code
+    told = subprocess.run([installed, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == str(sorted(names, key=lambda n: pools.fair_order(7, n)))
 
 
 def test_a_draw_does_not_depend_on_the_order_of_rows(tmp_path):
