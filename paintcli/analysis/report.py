@@ -252,13 +252,14 @@ def _warnings(report: dict[str, Any]) -> list[str]:
             f"Entropy fell from {number(entropy['first'], 2)} to {number(entropy['last'], 2)}: "
             "it is settling on one painting."
         )
-    for name, asked in ((report["code"] or {}).get("obedience") or {}).items():
-        if asked["within_last"] is not None and asked["within_last"] < 0.5:
-            low, high = asked["asked"]
-            said.append(
-                f"The prompt asks for {name} {low:g}–{high:g}; at the end {asked['within_last']:.0%} obey "
-                f"(median {asked['median_last']:.3g})."
-            )
+    disobeyed = [
+        f"{name} {asked['asked'][0]:g}–{asked['asked'][1]:g} ({asked['within_last']:.0%} obey, "
+        f"median {asked['median_last']:.3g})"
+        for name, asked in ((report["code"] or {}).get("obedience") or {}).items()
+        if asked["within_last"] is not None and asked["within_last"] < 0.5
+    ]
+    if disobeyed:
+        said.append(f"At the end it does not do what the prompt asks: {', '.join(disobeyed)}.")
     agreement = (report["hacking"] or {}).get("judge_against_hpsv3")
     terms = report["terms"]
     if agreement and "judge" in terms and "hpsv3" in terms:

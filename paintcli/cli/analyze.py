@@ -1,0 +1,171 @@
+"""`paint analyze`: what did a run actually learn?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from paintcli.cli import options
+
+if TYPE_CHECKING:
+    from paintcli.analysis.gain import Options
+    from paintcli.analysis.sources import Run
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(analyze)
+
+
+def analyze(
+    inputs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="RUN...",
+            help="Run folders, rollouts datasets (folder, .jsonl, .parquet, .csv or a Hub id), curve CSVs. "
+            "Default: the newest run.",
+            show_default=False,
+        ),
+    ] = None,
+    by_third: Annotated[bool, typer.Option("--by-third", help="Only the table by thirds.")] = False,
+    split: Annotated[
+        str | None,
+        typer.Option(
+            "--split",
+            metavar="card|ends",
+            help="Thirds as equal as can be (37/37/36 of 110), or ⌊n/3⌋ at each end. Default: card, for a curve ends.",
+            show_default=False,
+        ),
+    ] = None,
+    brief: Annotated[bool, typer.Option("--brief", help="Only the first screen.")] = False,
+    between: Annotated[
+        str | None,
+        typer.Option(
+            "--between", metavar="A,B", help="What the difference of two steps is made of.", show_default=False
+        ),
+    ] = None,
+    threshold: Annotated[float, typer.Option("--threshold", help="A reward under this is a bad one.")] = 0.3,
+    band: Annotated[float, typer.Option("--top-band", help="Correlations also within rewards from here up.")] = 0.65,
+    images: Annotated[bool, typer.Option("--images", help="Look at every picture; fills in missing coverage.")] = False,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="One self-contained page.", show_default=False)
+    ] = None,
+    pictures: Annotated[
+        Path | None,
+        typer.Option("--pictures", metavar="DIR", help="Charts, film strips and walls as files.", show_default=False),
+    ] = None,
+    best_of: Annotated[
+        str | None,
+        typer.Option("--best-of", metavar="A,B,...", help="Steps whose best four go side by side.", show_default=False),
+    ] = None,
+    wall: Annotated[int, typer.Option("--wall", metavar="N", help="How many of the best make the wall.")] = 48,
+    show: Annotated[bool, typer.Option("--show", help="Draw the film strip in the terminal.")] = False,
+    domain: options.Domain = None,
+    seed: options.Seed = None,
+    as_json: options.Json = False,
+) -> None:
+    """What did a run actually learn? Every figure with a 95 % interval that resamples whole steps.
+
+    **Examples**
+
+    `paint analyze runs/judge-led`
+
+    `paint analyze OWNER/rollouts --by-third`
+
+    `paint analyze curve-a.csv curve-b.csv --html report.html`
+
+    `paint analyze --between 11,12`
+    """
+    from paintcli import domains, settings
+    from paintcli.analysis import report, sources, terminal
+    from paintcli.analysis.gain import Options
+    from paintcli.cli import output as o
+    from paintcli.errors import UsageError
+
+    if split not in (None, "card", "ends"):
+        raise UsageError(f"--split is card or ends, not {split!r}.")
+    chosen = settings.load(domain=domain, seed=seed)
+    wanted = Options(
+        split=split,
+        threshold=threshold,
+        band=band,
+        seed=chosen.seed,
+        between=_pair(between),
+        images=images,
+        targets=domains.load(chosen.domain).targets,
+    )
+    runs = [run for name in inputs or [str(newest_run(chosen.project))] for run in sources.load(name)]
+    if by_third:
+        for run in runs:
+            found = report.by_third(run, wanted)
+            if as_json:
+                o.emit(found)
+            else:
+                o.out().print(terminal.title(found))
+                o.out().print(terminal.thirds_table(found))
+                for name, where in found["correlations"].items():
+                    o.out().print(f"correlation of {name} with reward {report.spanned(where['all'])}", markup=False)
+                for note in run.notes:
+                    o.say(note)
+        return
+
+    reports = look_at(runs, wanted)
+    if as_json:
+        for found in reports:
+            o.emit(found)
+    else:
+        console = o.out()
+        width = console.width if console.is_terminal else 120  # piped: as wide as the widest table
+        if len(reports) > 1:
+            console.print(terminal.comparison(reports), width=width)
+            console.print()
+        for found in reports:
+            for part in terminal.summary(found, width):
+                console.print(part, width=width)
+            for part in () if brief else terminal.details(found):
+                console.print(part, width=width)
+            console.print()
+
+
+def newest_run(project: Path | None) -> Path:
+    """The run folder written to last under runs/. Raises UsageError when there is none."""
+    from paintcli.errors import UsageError
+    from paintcli.rollouts import PAINTED, UNPAINTED
+
+    found = [path for name in (PAINTED, UNPAINTED) for path in ((project or Path.cwd()) / "runs").glob(f"*/{name}")]
+    if not found:
+        raise UsageError("There is no run under runs/ here: name one.")
+    return max(found, key=lambda path: path.stat().st_mtime).parent
+
+
+def look_at(runs: list[Run], wanted: Options) -> list[dict[str, Any]]:
+    """The report of each run, with a bar while pictures are looked at."""
+    from paintcli.analysis import report
+    from paintcli.cli import output as o
+
+    total = sum(int(run.painted.sum()) for run in runs if run.painted is not None) if wanted.images else 0
+    if not total:
+        return [report.analyse(run, wanted) for run in runs]
+    with o.progress(total, "looking at pictures") as bar:
+        return [report.analyse(run, wanted, lambda: bar.advance(bar.tasks[0].id)) for run in runs]
+
+
+def _pair(text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    steps = _steps(text, "--between")
+    if len(steps) != 2:
+        from paintcli.errors import UsageError
+
+        raise UsageError(f"--between takes two steps, like 11,12, not {text!r}.")
+    return steps[0], steps[1]
+
+
+def _steps(text: str, option: str) -> list[int]:
+    from paintcli.errors import UsageError
+
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise UsageError(f"{option} takes step numbers with commas between, not {text!r}.") from None
