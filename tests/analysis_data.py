@@ -57,7 +57,11 @@ def run(
         drawn = rng.choice(references, 4, replace=False)
         for position in range(group):
             row = {"run": "made-up", "step": step, "position_in_group": position, "judge_weight": judge_weight}
-            row |= {"hpsv3_weight": 0.4, "file_name": f"images/{step}-{position}.png", "n_shapes": int(rng.integers(5, 11))}
+            row |= {
+                "hpsv3_weight": 0.4,
+                "file_name": f"images/{step}-{position}.png",
+                "n_shapes": int(rng.integers(5, 11)),
+            }
             row["code"] = sketch(row["n_shapes"], note=f"{step} {position}")
             row["code_chars"] = len(row["code"])
             if rng.random() < share:

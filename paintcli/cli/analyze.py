@@ -116,15 +116,17 @@ def analyze(
             o.emit(found)
     else:
         console = o.out()
-        width = console.width if console.is_terminal else 120  # piped: as wide as the widest table
+        if not console.is_terminal:
+            console.width = 120  # as wide as the widest table: rich would cut it at 80
+        width = console.width
         if len(reports) > 1:
-            console.print(terminal.comparison(reports), width=width)
+            console.print(terminal.comparison(reports))
             console.print()
         for found in reports:
             for part in terminal.summary(found, width):
-                console.print(part, width=width)
+                console.print(part)
             for part in () if brief else terminal.details(found):
-                console.print(part, width=width)
+                console.print(part)
             console.print()
 
 
