@@ -216,7 +216,13 @@ def mixture(renders: int, seed: int) -> list[str]:
 def run_mixture(renders: int, seed: int, folder: Path) -> None:
     def one(renderer, name):
         if name in FAULTS:
-            painting = renderer.render_sync(FAULTS[name][0])
+            try:
+                painting = renderer.render_sync(FAULTS[name][0])
+            except (
+                Unavailable
+            ):  # the machine is so busy that a bomb is starved: no blame, as it should be, but not often
+                starved.append(name)
+                return True
             return painting.fault in FAULTS[name][1] or (name, painting)
         if name in ODD:
             painting = renderer.render_sync(ODD[name][0])
@@ -231,6 +237,7 @@ def run_mixture(renders: int, seed: int, folder: Path) -> None:
         return (painting.fault is None and painting.coverage > 0.05) or (name, painting)
 
     me = psutil.Process()
+    starved: list[str] = []
     with ChromiumRenderer(workers=2, deadline=3) as renderer:
         honest(renderer)
         sizes = []
@@ -244,6 +251,7 @@ def run_mixture(renders: int, seed: int, folder: Path) -> None:
         # One prepared page at most; a blank window of the browser's own takes up to two more.
         assert soon(lambda: len(renderer._studio._browser._pages) <= 1), renderer._studio._browser._pages
         assert soon(lambda: len(processes(renderer, "renderer")) <= 4), processes(renderer, "renderer")
+        assert len(starved) <= renders / 10
         if len(sizes) > 3:
             assert sizes[-1] < sizes[1] * 1.3 + 20e6
     assert soon(lambda: not [c for c in me.children(recursive=True) if "chromium" in " ".join(c.cmdline())])
