@@ -78,6 +78,8 @@ def train(
         str | None,
         typer.Option("--env-url", metavar="URL", help="Reward by an OpenEnv environment.", show_default=False),
     ] = None,
+    push_to: Annotated[str | None, typer.Option("--push-to", metavar="REPO", hidden=True)] = None,
+    cancel: Annotated[bool, typer.Option("--cancel", help="End the run's Job on the Hub.")] = False,
     renderer: options.Renderer = None,
     scorer: options.Scorer = None,
     judge: options.Judge = None,
@@ -120,6 +122,9 @@ def train(
     given |= recipes.assignments(settings_ or [])
     chosen = settings.load()
     runs = (chosen.project or Path.cwd()) / "runs"
+    if where == "hub" and (resume or cancel):
+        again_on_hub(output or (runs / run_tag if run_tag else None), cancel)
+        return
     if resume:
         folder = output or (runs / run_tag if run_tag else newest_run(runs))
         stored = recipes.Recipe.read(folder)
@@ -136,13 +141,14 @@ def train(
         return
     seen.check()
     if where == "hub":
-        raise UsageError("--where hub is not there yet.")
+        run_on_hub(recipe, seen, folder)
+        return
     with ExitStack() as stack:
         task = open_task(recipe, chosen, stack)
         recipe, saved, notes = open_run(recipe, folder, resume)
         for note in notes:
             o.say(note)
-        run_locally(recipe, folder, task, saved, tracker(trackio, trackio_space, folder), as_json)
+        run_locally(recipe, folder, task, saved, tracker(trackio, trackio_space, folder), as_json, push_to)
 
 
 def compose(mix: str | None, preset: str | None, given: dict[str, Any]) -> Recipe:
@@ -150,10 +156,11 @@ def compose(mix: str | None, preset: str | None, given: dict[str, Any]) -> Recip
     from paintcli import settings
     from paintcli.training import recipe as recipes
 
-    table = settings.load().tables.get("train", {})
-    mix = mix or given.get("mix") or table.get("mix") or "judge-led"
-    given = {k: v for k, v in given.items() if k != "mix"}
-    start = recipes.compose(mix, preset, {k: v for k, v in table.items() if k != "mix"}, given)
+    table = dict(settings.load().tables.get("train", {}))
+    given = dict(given)
+    named = [mix, given.pop("mix", None), table.pop("mix", None), "judge-led"]
+    mix = str(next(m for m in named if m))
+    start = recipes.compose(mix, preset, table, given)
     shared = settings.load(
         defaults={name: getattr(start, name) for name in SHARED}, **{k: given[k] for k in given if k in SHARED}
     )
@@ -189,12 +196,34 @@ def open_task(recipe: Recipe, chosen: Settings, stack: ExitStack) -> Any:
     if recipe.is_control:
         return control.Control(recipe)
     domain = domains.load(recipe.domain)
+    if recipe.env_url:
+        return open_environment(recipe, domain, stack)
     pool = None
     if studio.needs_pool(recipe):
         pool = resolve(recipe.pool, chosen.project, domain.name, hub=get_token() is not None)
         if not recipe.pool:
             o.say(f"References from {pool.origin}.")
     return studio.open_studio(recipe, domain, pool, stack)
+
+
+def open_environment(recipe: Recipe, domain: Any, stack: ExitStack) -> Any:
+    """The task whose rewards an OpenEnv environment gives. Raises PaintError when it does not answer at all."""
+    from huggingface_hub import get_token
+
+    from paintcli.backends.hub.env import Environment
+    from paintcli.errors import UsageError
+    from paintcli.training.remote import Remote
+    from paintcli.training.run import Loop
+
+    if recipe.turns > 1:
+        raise UsageError("An environment takes one reply an episode: leave turns = 1 with --env-url.")
+    # a token goes to Spaces only: any other address may be anybody's
+    token = None if "://" in recipe.env_url else get_token()
+    task = Remote(recipe, domain, Environment(recipe.env_url, sessions=recipe.workers, token=token))
+    loop = Loop()
+    stack.callback(loop.close)
+    loop.run(task.learn_prompt())
+    return task
 
 
 def tracker(local: bool, space: str | None, folder: Path) -> str:
@@ -214,13 +243,15 @@ def tracker(local: bool, space: str | None, folder: Path) -> str:
     return "trackio"
 
 
-def run_locally(recipe: Recipe, folder: Path, task: Any, saved: Path | None, report_to: str, as_json: bool) -> None:
+def run_locally(
+    recipe: Recipe, folder: Path, task: Any, saved: Path | None, report_to: str, as_json: bool, push_to: str | None
+) -> None:
     """Train and show it. Ctrl-C and SIGTERM end it with one sentence; what was done is kept."""
     import signal
 
     from paintcli.cli import output as o
     from paintcli.cli.live import Panel
-    from paintcli.training import run, state
+    from paintcli.training import hub, run, state
     from paintcli.training.policy import load_policy
 
     def stop(*_: Any) -> None:
@@ -228,11 +259,15 @@ def run_locally(recipe: Recipe, folder: Path, task: Any, saved: Path | None, rep
 
     signal.signal(signal.SIGTERM, stop)
     panel = Panel(recipe, folder, state.step_of(saved) if saved else 0, as_json)
+    pusher = hub.Pusher(folder, push_to, o.say) if push_to else None
     try:
         with panel:
             outcome = run.train(
-                recipe, folder, task, lambda: load_policy(recipe), saved=saved, told=panel.told, report_to=report_to
-            )
+                recipe, folder, task, lambda: load_policy(recipe), saved=saved, told=panel.told, report_to=report_to,
+                callbacks=[pusher.callback()] if pusher else None,
+            )  # fmt: skip
+        if pusher:
+            pusher.push()
     except KeyboardInterrupt:
         o.say(f"Stopped. Go on with: paint train --resume -o {folder}")
         raise typer.Exit(130) from None
@@ -245,6 +280,63 @@ def run_locally(recipe: Recipe, folder: Path, task: Any, saved: Path | None, rep
         panel.summary(outcome)
 
 
+def run_on_hub(recipe: Recipe, seen: Survey, folder: Path) -> None:
+    """Send the run as a Job and follow it."""
+    from paintcli.cli import output as o
+    from paintcli.errors import UsageError
+    from paintcli.training import hub
+
+    if hub.record(folder):
+        raise UsageError(f"{folder} has a Job already: --resume follows it or goes on, --cancel ends it.")
+    made = hub.submit(recipe, seen, folder.name, folder)
+    o.say(f"Job {made['job']}; it pushes to {made['repo']} every {hub.PUSH_EVERY} steps.")
+    follow(folder, made)
+
+
+def again_on_hub(folder: Path | None, cancel: bool) -> None:
+    """Follow a run's Job, start the next one where it ended early, or cancel it."""
+    from paintcli.backends.hub import jobs
+    from paintcli.cli import output as o
+    from paintcli.errors import UsageError
+    from paintcli.training import hub
+    from paintcli.training.recipe import Recipe
+    from paintcli.training.survey import survey
+
+    if folder is None:
+        raise UsageError("Name the run whose Job is meant: --run-tag or -o.")
+    made = hub.record(folder)
+    if made is None:
+        raise UsageError(f"{folder} has no Job: it holds no {hub.RECORD}.")
+    if cancel:
+        jobs.cancel(made["job"])
+        o.say(f"Job {made['job']} is cancelled; what it pushed stays in {made['repo']}.")
+        return
+    if jobs.over(jobs.state(made["job"])):
+        hub.fetch(folder, made["repo"])
+        recipe = Recipe.read(folder)
+        made = hub.submit(recipe, survey(recipe, "hub"), folder.name, folder)
+        o.say(f"The last Job is over; Job {made['job']} goes on from its last push.")
+    follow(folder, made)
+
+
+def follow(folder: Path, made: dict[str, str]) -> None:
+    """Stream a Job's log until it is over, then fetch what it pushed. Ctrl-C leaves it running."""
+    from paintcli.backends.hub import jobs
+    from paintcli.cli import output as o
+    from paintcli.errors import PaintError
+    from paintcli.training import hub
+
+    try:
+        stage = jobs.follow(made["job"], o.say)
+    except KeyboardInterrupt:
+        o.say(f"Still running. paint train --where hub --resume -o {folder} follows it, --cancel ends it.")
+        raise typer.Exit(130) from None
+    hub.fetch(folder, made["repo"])
+    if stage != "COMPLETED":
+        raise PaintError(f"Job {made['job']} ended as {stage}; --where hub --resume goes on from its last push.")
+    o.say(f"Done: {folder}. Look at it: paint analyze {folder}")
+
+
 def show_plan(seen: Survey, folder: Path, where: str, as_json: bool) -> None:
     """The resolved recipe and everything the survey found out."""
     from dataclasses import asdict
@@ -252,10 +344,15 @@ def show_plan(seen: Survey, folder: Path, where: str, as_json: bool) -> None:
     from rich.table import Table
 
     from paintcli.cli import output as o
+    from paintcli.training import hub
     from paintcli.training.memory import GB
 
+    job = hub.plan(seen.recipe, seen, folder.name) if where == "hub" else None
     if as_json:
-        o.emit({"run": str(folder), "where": where, "recipe": asdict(seen.recipe), **seen.to_json()})
+        row = {"run": str(folder), "where": where, "recipe": asdict(seen.recipe), **seen.to_json()}
+        if job:
+            row |= {"command": job.job.command(), "arguments": list(job.arguments), "repo": job.repo}
+        o.emit(row)
         return
     out = o.out()
 
@@ -285,5 +382,12 @@ def show_plan(seen: Survey, folder: Path, where: str, as_json: bool) -> None:
     times.add_row("together", f"{seen.pace.step:.0f}", f"{seen.pace.run / 3600:.1f} hours for {seen.pace.steps} steps")
     times.add_row("a Job's time limit", f"{seen.pace.timeout_hours} h", "set-up, the run and half as much again")
     out.print(times)
+    if job:
+        sent = table("\nOn the Hub")
+        sent.add_row("pushed to", f"{job.repo} (private), every {hub.PUSH_EVERY} steps")
+        sent.add_row("goes along", o.plain(", ".join(f"{p} as {n}" for n, p in job.carried.items()) or "nothing"))
+        sent.add_row("in the Job", o.plain("paint train " + " ".join(job.arguments)))
+        out.print(sent)
+        out.print(o.plain(job.job.command()), soft_wrap=True)
     for objection in seen.objections:
         out.print(o.plain(f"\nWould be refused: {objection}"), style="yellow")

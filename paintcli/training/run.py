@@ -19,12 +19,15 @@ from paintcli.errors import UsageError
 from paintcli.files import write_atomic
 from paintcli.rollouts import CURVE_COLUMNS, Rollout, RunFolder
 from paintcli.training import state
+from paintcli.training.film import film
 from paintcli.training.recipe import FILE, Recipe, resumed
 from paintcli.training.task import Group, Sample, Task, complete
 from paintcli.training.turns import Eyes
 
 LIBRARIES = ("paintcli", "torch", "transformers", "trl", "peft", "accelerate", "bitsandbytes")
 ADAPTER = "adapter"
+FILM_EVERY = 10
+"""Steps between two versions of film.png."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,8 @@ def open_run(recipe: Recipe, folder: Path, resume: bool) -> tuple[Recipe, Path |
             raise UsageError(
                 f"{folder} holds a run already: go on with it by --resume, or name another with --run-tag."
             )
-        if folder.is_dir() and any(folder.iterdir()):
+        # a Job's inputs and its record may lie there before the run does
+        if folder.is_dir() and any(p.name not in ("inputs", "job.json", ".cache") for p in folder.iterdir()):
             raise UsageError(f"{folder} is not empty and holds no run; name another folder with -o.")
         write_atomic(folder / FILE, recipe.toml(versions=versions(), run=provenance()).encode())
         return recipe, None, []
@@ -138,6 +142,8 @@ class Recorder:
             row["reward_std"] = row["frac_reward_zero_std"] = None
         row = {k: None if isinstance(v, float) and math.isnan(v) else v for k, v in row.items() if k in CURVE_COLUMNS}
         self.folder.append_curve(row)
+        if (step + 1) % FILM_EVERY == 0:
+            film(self.folder.folder)
         self.told(Event("step", step, curve=row))
 
 
@@ -188,6 +194,7 @@ def train(
             if done < recipe.steps:
                 trainer.train(resume_from_checkpoint=str(saved) if saved else None)
             trainer.save_model(str(folder / ADAPTER))
+            film(folder)
             take_probe(recipe, folder, task, loop, model, tokenizer, "after", told)
     finally:
         loop.close()

@@ -96,6 +96,7 @@ def warm_start(recipe: Recipe, folder: Path, model: Any, tokenizer: Any, prompt:
     (of the longest example) and "loss" of the last epoch.
     """
     from datasets import Dataset
+    from transformers import PrinterCallback
     from trl import SFTConfig, SFTTrainer
 
     sketches = Source.parse(recipe.warm_start).sketches()
@@ -127,6 +128,7 @@ def warm_start(recipe: Recipe, folder: Path, model: Any, tokenizer: Any, prompt:
         train_dataset=Dataset.from_list(rows_),
         processing_class=tokenizer,
     )
+    trainer.remove_callback(PrinterCallback)
     trainer.train()
     losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
     last = max(1, round(len(losses) / max(1.0, recipe.warm_start_epochs)))
