@@ -6,7 +6,10 @@ import shlex
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any
+
+import httpx2
 
 from paintcli.errors import PaintError, Unavailable, UsageError
 
@@ -69,7 +72,7 @@ def submit(job: Job) -> str:
             timeout=f"{job.hours}h",
             namespace=job.namespace,
         )
-    except HfHubHTTPError as error:
+    except (HfHubHTTPError, httpx2.HTTPError) as error:
         raise PaintError(f"The Hub did not take the Job ({_words(error)}).") from error
     return str(info.id)
 
@@ -79,9 +82,10 @@ def state(job_id: str) -> str:
     from huggingface_hub.errors import HfHubHTTPError
 
     try:
-        return str(client().inspect_job(job_id=job_id).status.stage.value)
-    except (HfHubHTTPError, OSError) as error:
+        stage = client().inspect_job(job_id=job_id).status.stage
+    except (HfHubHTTPError, httpx2.HTTPError, OSError) as error:
         raise Unavailable(f"The Hub does not say how Job {job_id} is ({_words(error)}).") from error
+    return str(stage.value if isinstance(stage, Enum) else stage)  # the client hands on either
 
 
 def over(stage: str) -> bool:
@@ -99,12 +103,12 @@ def follow(job_id: str, told: Callable[[str], None], pause: float = 10.0, lost: 
     hub, seen, last_contact = client(), 0, time.monotonic()
     while True:
         try:
-            for number, line in enumerate(hub.fetch_job_logs(job_id=job_id)):
+            for number, line in enumerate(hub.fetch_job_logs(job_id=job_id, follow=True)):
                 last_contact = time.monotonic()
                 if number >= seen:
                     told(line)
                     seen = number + 1
-        except (HfHubHTTPError, OSError):
+        except (HfHubHTTPError, httpx2.HTTPError, OSError):
             pass  # a Job that is still being scheduled has no log, a stream of hours breaks
         try:
             stage = state(job_id)
@@ -124,7 +128,7 @@ def cancel(job_id: str) -> None:
 
     try:
         client().cancel_job(job_id=job_id)
-    except HfHubHTTPError as error:
+    except (HfHubHTTPError, httpx2.HTTPError) as error:
         raise PaintError(f"Job {job_id} could not be cancelled ({_words(error)}).") from error
 
 
@@ -136,7 +140,7 @@ def repository(repo: str) -> str:
     name = repo if "/" in repo else f"{hub.whoami()['name']}/{repo}"
     try:
         hub.create_repo(name, repo_type="dataset", private=True, exist_ok=True)
-    except HfHubHTTPError as error:
+    except (HfHubHTTPError, httpx2.HTTPError) as error:
         raise PaintError(f"The repository {name} cannot be made; does your token write? ({_words(error)})") from error
     return name
 
@@ -155,7 +159,7 @@ def put(repo: str, folder: str, path: str = "", ignore: Sequence[str] = (), dele
             delete_patterns=list(delete) or None,
             commit_message="paint: a run as it is now",
         )
-    except (HfHubHTTPError, OSError) as error:
+    except (HfHubHTTPError, httpx2.HTTPError, OSError) as error:
         raise Unavailable(f"{folder} could not be pushed to {repo} ({_words(error)}).") from error
 
 
@@ -166,7 +170,7 @@ def get(repo: str, folder: str, patterns: Sequence[str] = ()) -> None:
 
     try:
         snapshot_download(repo, repo_type="dataset", local_dir=folder, allow_patterns=list(patterns) or None)
-    except (HfHubHTTPError, OSError) as error:
+    except (HfHubHTTPError, httpx2.HTTPError, OSError) as error:
         raise Unavailable(f"{repo} could not be fetched ({_words(error)}).") from error
 
 
