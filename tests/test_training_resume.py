@@ -143,3 +143,18 @@ def test_the_run_folder_says_how_it_was_made(tmp_path):
     states = sorted(p.name for p in (folder / "state").iterdir())
     assert states == ["checkpoint-1", "checkpoint-2"]
     assert json.loads((folder / "unpainted.jsonl").read_text().splitlines()[0])["subject"] == "digits"
+
+
+@pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM])
+def test_asked_to_stop_it_says_how_to_go_on_and_does(tmp_path, asked):
+    folder = tmp_path / "run"
+    process = start(folder, 6)
+    while done(folder) < 2:
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.01)
+    process.send_signal(asked)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130 and f"Go on with: paint train --resume -o {folder}" in said
+    assert "Traceback" not in said
+    assert start(folder, 6, resume=True).wait(timeout=120) == 0
+    assert set(rows(folder)) == {(s, p) for s in range(6) for p in range(8)}
