@@ -149,7 +149,8 @@ def draw(steps: Steps, options: Options) -> dict[str, Any]:
         change = st.estimate(lambda s: s[2].ratio("reward", "n") - s[0].ratio("reward", "n"), real, drawn, ends)
         slope = st.estimate(lambda s: st.slope_of(st.total(s), "slope_"), real, drawn, len(steps))
         hardest = sorted(fitted.hardness.items(), key=lambda item: -item[1])
-        variance = float(np.nanvar(steps.reward - _trend(steps)))
+        left = steps.reward - _trend(steps)
+        variance = float(np.nanvar(left)) if np.isfinite(left).any() else 0.0
         found = {
             "basis": fitted.basis,
             "reason": fitted.note or None,

@@ -62,7 +62,7 @@ class Run:
     numbers: dict[str, np.ndarray]
     """float64 of shape (rollouts,), every name of `NUMBERS`."""
     labels: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
-    """violations, unavailable, methods: (row, label), once per row and label."""
+    """violations, unavailable: (row, label), once per row and label."""
     comparisons: Comparisons | None = None
     references: dict[int, list[tuple[str, float]]] = field(default_factory=dict)
     """step → (reference, its HPSv3 mu or NaN)."""
@@ -288,13 +288,18 @@ class _Gather:
         return [columns.run(name, self.path) for name, columns in sorted(self.runs_by_name.items())]
 
 
+BLOCK = 200
+"""Rows turned into columns at once."""
+
+
 class _Columns:
     """The columns of one run while they grow."""
 
     def __init__(self) -> None:
-        self.numbers = {name: array("d") for name in NUMBERS}
+        self.pending: list[dict[str, Any]] = []
+        self.blocks: dict[str, list[np.ndarray]] = {name: [] for name in NUMBERS}
         self.seen: set[str] = set()
-        self.labels: dict[str, list[tuple[int, str]]] = {"violations": [], "unavailable": [], "methods": []}
+        self.labels: dict[str, list[tuple[int, str]]] = {"violations": [], "unavailable": []}
         self.compared = (array("q"), array("q"), array("d"))
         self.reference_number: dict[str, int] = {}
         self.references: dict[int, list[tuple[str, float]]] = {}
@@ -316,36 +321,6 @@ class _Columns:
     def add(
         self, row: dict[str, Any], source: _Source, span: tuple[int, int] | None, has_picture: bool = False
     ) -> None:
-        index = len(self.place)
-        self.seen.update(row)
-        for name, column in self.numbers.items():
-            value = row.get(name)
-            column.append(value if type(value) is float else _number(value))
-        for name, label in (("violations", "code"), ("unavailable", "")):
-            value = row.get(name)
-            if value:
-                found = _items(value)
-                texts = {str(x.get(label)) if isinstance(x, dict) else str(x).partition(":")[0] for x in found}
-                self.labels[name] += [(index, self._intern(text)) for text in sorted(texts)]
-        methods = row.get("brush_methods_used")
-        if methods and not isinstance(methods, int | float):
-            names = {str(name).removeprefix("brush.") for name in _items(methods)}
-            self.labels["methods"] += [(index, self._intern(name)) for name in sorted(names)]
-        for comparison in row.get("comparisons") or ():
-            if isinstance(comparison, dict) and comparison.get("score") is not None:
-                name = str(comparison.get("reference"))
-                self.compared[0].append(index)
-                self.compared[1].append(self.reference_number.setdefault(name, len(self.reference_number)))
-                self.compared[2].append(float(comparison["score"]))
-        step = self.numbers["step"][-1]
-        if (references := row.get("references")) and step == step and int(step) not in self.references:
-            self.references[int(step)] = [
-                (self._intern(str(r.get("name"))), _number(r.get("hpsv3_mu")))
-                for r in references
-                if isinstance(r, dict)
-            ]
-        reason = row.get("finish_reason")
-        self.cut_off.append(math.nan if reason is None else float(reason == "length"))
         code = row.get("code")
         self.keys.append(row.get("code_key") or (hash(code) if code else 0))
         if not self.sources or self.sources[-1] is not source:
@@ -355,14 +330,69 @@ class _Columns:
         self.extent.append(span[1] if span else source.keep(code))
         self.pictures.append(row.get("file_name"))
         self.painted.append(bool(has_picture or row.get("file_name")))
-        raster = " ".join(str(row[name]) for name in ("renderer", "raster") if row.get(name))
-        if raster or row.get("versions"):
-            versions = row.get("versions") or {}
-            listed = ", ".join(f"{k} {v}" for k, v in versions.items()) if isinstance(versions, dict) else str(versions)
-            self.renderers[f"{raster} ({listed})" if listed else raster] += 1
+        self.pending.append(row)
+        if len(self.pending) == BLOCK:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Turn the pending rows into columns: a block at a time, for one row at a time takes four times as long."""
+        rows, first = self.pending, len(self.place) - len(self.pending)
+        self.pending = []
+        self.seen.update(*rows)
+        for name, blocks in self.blocks.items():
+            if name in self.seen:
+                values = [row.get(name) for row in rows]
+                try:
+                    blocks.append(np.array(values, dtype=float))  # None becomes NaN
+                except (TypeError, ValueError):  # text among them
+                    blocks.append(np.array([_number(value) for value in values]))
+            else:
+                blocks.append(np.full(len(rows), math.nan))
+        reasons = [row.get("finish_reason") for row in rows]
+        self.cut_off.extend([math.nan if reason is None else float(reason == "length") for reason in reasons])
+        for name, label in (("violations", "code"), ("unavailable", "")):
+            for index, row in enumerate(rows, first):
+                if value := row.get(name):
+                    found = _items(value)
+                    texts = {str(x.get(label)) if isinstance(x, dict) else str(x).partition(":")[0] for x in found}
+                    self.labels[name] += [(index, self._intern(text)) for text in sorted(texts)]
+        if "comparisons" in self.seen:
+            met = [
+                (index, comparison.get("reference"), score)
+                for index, row in enumerate(rows, first)
+                for comparison in _objects(row.get("comparisons"))
+                if (score := comparison.get("score")) is not None
+            ]
+            numbers = self.reference_number
+            self.compared[0].extend([index for index, _, _ in met])
+            self.compared[1].extend([numbers.setdefault(str(name), len(numbers)) for _, name, _ in met])
+            self.compared[2].extend([_number(score) for _, _, score in met])
+        if "references" in self.seen:
+            for row in rows:
+                step = _number(row.get("step"))
+                if step == step and int(step) not in self.references and (references := row.get("references")):
+                    self.references[int(step)] = [
+                        (self._intern(str(r.get("name"))), _number(r.get("hpsv3_mu"))) for r in _objects(references)
+                    ]
+        if {"renderer", "raster", "versions"} & self.seen:
+            self._name_renderers(rows)
+
+    def _name_renderers(self, rows: list[dict[str, Any]]) -> None:
+        previous, name = None, ""
+        for row in rows:
+            mark = (row.get("renderer"), row.get("raster"), row.get("versions"))
+            if mark != previous:
+                previous = mark
+                name = " ".join(str(part) for part in mark[:2] if part)
+                if mark[2]:
+                    listed = mark[2].items() if isinstance(mark[2], dict) else [("", mark[2])]
+                    name += f" ({', '.join(f'{k} {v}'.strip() for k, v in listed)})"
+            if name:
+                self.renderers[name] += 1
 
     def run(self, name: str, path: str) -> Run:
-        numbers = {key: np.frombuffer(values, dtype=float) for key, values in self.numbers.items()}
+        self._settle()
+        numbers = {key: np.concatenate(blocks) for key, blocks in self.blocks.items()}
         notes: list[str] = []
         if not {"step", "reward"} & self.seen:
             raise PaintError(f"{path} is not a file of rollouts: it has neither a column step nor reward.")
@@ -452,6 +482,11 @@ class _Columns:
 
 
 _OURS = ("gate", "length", "judge", "hpsv3", "coverage", "violations", "unavailable", "comparisons", "finish_reason")
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    """The objects of a list cell; [] for what is no list (a CSV cell holds text)."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _items(value: Any) -> Iterable[Any]:

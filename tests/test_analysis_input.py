@@ -1,0 +1,211 @@
+"""What people really have: files with holes, mixtures and lies. One sentence each, and whatever can be said is said."""
+
+import json
+import math
+
+import analysis_data
+import numpy as np
+import pytest
+from PIL import Image
+from typer.testing import CliRunner
+
+from paintcli.analysis import report, sources
+from paintcli.analysis.code import bleeds, opacities, read
+from paintcli.analysis.gain import Options
+from paintcli.cli.main import app
+from paintcli.errors import PaintError, UsageError
+from paintcli.rollouts import Rollout, RunFolder
+
+
+def load(tmp_path, rows, name="metadata.jsonl"):
+    return sources.load(str(analysis_data.write(tmp_path / "run" / name, rows)))
+
+
+def analyse(tmp_path, rows, **options):
+    [run] = load(tmp_path, rows)
+    found = report.analyse(run, Options(**options))
+    json.dumps(found, allow_nan=False)  # every report is valid JSON
+    return found
+
+
+def test_missing_columns_are_named_and_the_rest_is_analysed(tmp_path):
+    rows = [{k: row[k] for k in ("step", "reward")} for row in analysis_data.run(good=(0.5, 0.8))]
+    found = analyse(tmp_path, rows)
+    assert {"n_shapes", "code", "comparisons", "position_in_group"} <= set(found["missing"])
+    assert found["gain"]["change"]["low"] > 0 and found["decomposition"]["good_got_better"]["low"] > 0
+    assert found["thirds"][0]["shapes"] is None and found["correlations"] == {} and found["code"] is None
+    assert found["draw"]["basis"] is None and "cannot say" in found["draw"]["reason"]
+
+
+def test_without_reward_or_step_it_says_so_and_goes_on(tmp_path):
+    rows = analysis_data.run(steps=9)
+    found = analyse(tmp_path, [{k: v for k, v in row.items() if k != "reward"} for row in rows])
+    assert "There is no column reward: nothing can be said about reward." in found["notes"]
+    assert found["thirds"][0]["mean_reward"] is None and found["thirds"][0]["shapes"] is not None
+    (tmp_path / "run/metadata.jsonl").unlink()
+    no_step = [{k: v for k, v in row.items() if k not in ("step", "position_in_group")} for row in rows]
+    found = analyse(tmp_path, no_step)
+    assert "There is no column step: nothing can be said about change." in found["notes"]
+    assert found["correlations"]["n_shapes"]["all"]["value"] is not None
+
+
+def test_neither_step_nor_reward_is_no_rollouts_file(tmp_path):
+    with pytest.raises(PaintError, match="neither a column step nor reward"):
+        load(tmp_path, [{"name": "x"}])
+
+
+def test_nan_rewards_are_left_out_and_counted_by_cause(tmp_path):
+    rows = analysis_data.run(steps=12, bad=(0, 0))
+    clean = report.analyse(load(tmp_path, rows)[0], Options())
+    extra = [dict(rows[0], position_in_group=8 + i, reward=value) for i, value in enumerate((math.nan, None, "oops"))]
+    extra[1]["unavailable"] = ["judge: the server said 503"]
+    found = analyse(tmp_path, rows + extra)
+    assert found["gain"] == clean["gain"] and found["slope"] == clean["slope"]
+    assert found["health"]["excluded"] == {"rollouts": 3, "causes": {"not said": 2, "judge": 1}}
+
+
+@pytest.mark.parametrize(("steps", "group"), [(1, 8), (1, 1), (2, 1), (2, 8), (3, 1), (4, 2)])
+def test_tiny_runs(tmp_path, steps, group):
+    found = analyse(tmp_path, analysis_data.run(steps=steps, group=group))
+    assert found["rollouts"] == steps * group
+    if steps == 1:
+        assert found["verdict"][0] == "Nothing can be said about change: there is only one step."
+    if steps in (2, 3):
+        assert found["verdict"][0].startswith("Too few steps for an interval")
+    assert CliRunner().invoke(app, ["analyze", str(tmp_path / "run")]).exit_code == 0
+
+
+def test_runs_are_told_apart_by_their_column_and_refused_without_it(tmp_path):
+    one, two = analysis_data.run(steps=9), analysis_data.run(steps=9, seed=1, good=(0.3, 0.9))
+    for row in two:
+        row["run"] = "other"
+    runs = load(tmp_path, one + two)
+    assert [(run.name, len(run)) for run in runs] == [("made-up", 72), ("other", 72)]
+    mixed = [{k: v for k, v in row.items() if k != "run"} for row in one + two]
+    with pytest.raises(
+        PaintError, match=r"mixes several runs \(step 0, position 0 is there 2 times\) and has no column"
+    ):
+        load(tmp_path, mixed)
+
+
+def test_a_doubled_row_is_left_out_and_said(tmp_path):
+    rows = analysis_data.run(steps=6)
+    found = analyse(tmp_path, [*rows, rows[5]])
+    assert found["rollouts"] == 48 and "1 rollout with a step and position seen before left out." in found["notes"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("x.parquet", b"step,reward\n0,1\n", "is not a Parquet file"),
+        ("x.csv", b"\x89PNG\r\n\x1a\n\xff\xfe\x00", "is not a CSV file"),
+        ("x.csv", b"a,b\n1,2\n", "is not a curve: it has no column step and reward"),
+        ("x.csv", b"step,reward\n0,1\n0,2\n", "has a step twice"),
+        ("x.csv", b"step,reward\n", "holds no steps"),
+        ("x.jsonl", b"PAR1\0\0\0\0", "is not a JSON-lines file"),
+        ("x.jsonl", b"step,reward\n0,1\n", "Line 1 of .* is not JSON"),
+        ("x.jsonl", b"", "holds no rollouts"),
+        ("x.jsonl", b'{"reward": 1, "step": null}\n', "has no number in its column step"),
+    ],
+)
+def test_a_file_that_is_not_what_its_name_says(tmp_path, name, content, sentence):
+    if name.endswith("parquet"):
+        pytest.importorskip("pyarrow")
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(PaintError, match=sentence):
+        sources.load(str(tmp_path / name))
+    result = CliRunner().invoke(app, ["analyze", str(tmp_path / name)])
+    assert isinstance(result.exception, PaintError)
+
+
+def test_names_that_lead_nowhere(tmp_path):
+    with pytest.raises(UsageError, match="does not exist"):
+        sources.load(str(tmp_path / "nothing"))
+    with pytest.raises(UsageError, match="holds no rollouts"):
+        sources.load(str(tmp_path))
+    (tmp_path / "notes.txt").write_text("x")
+    with pytest.raises(UsageError, match=r"is none of \.jsonl"):
+        sources.load(str(tmp_path / "notes.txt"))
+    for arguments, sentence in (
+        (["--split", "half"], "--split is card or ends"),
+        (["--between", "1"], "--between takes two steps"),
+        (["--between", "1,x"], "--between takes step numbers"),
+    ):
+        result = CliRunner().invoke(app, ["analyze", str(tmp_path), *arguments])
+        assert isinstance(result.exception, UsageError) and sentence in str(result.exception)
+
+
+def test_a_step_the_run_has_not(tmp_path):
+    with pytest.raises(UsageError, match="has no step 99"):
+        analyse(tmp_path, analysis_data.run(steps=6), between=(1, 99))
+
+
+def test_corrupt_and_missing_and_foreign_pictures_are_counted_not_fatal(tmp_path):
+    rows = analysis_data.run(steps=6, group=2, bad=(0, 0))
+    (tmp_path / "run/images").mkdir(parents=True)
+    Image.new("RGB", (60, 60), "red").save(tmp_path / "outside.png")
+    for row in rows:
+        path = tmp_path / "run" / row["file_name"]
+        pixels = np.full((60, 60, 3), 250, np.uint8)
+        pixels[20:40, 20:50] = (200, 60, 40 + 20 * row["position_in_group"])
+        Image.fromarray(pixels).save(path)
+    (tmp_path / "run" / rows[0]["file_name"]).write_bytes(b"\x89PNG not really")
+    (tmp_path / "run" / rows[1]["file_name"]).unlink()
+    rows[2]["file_name"] = "../outside.png"
+    found = analyse(tmp_path, rows, images=True)
+    assert "3 of 12 pictures looked at are missing or not readable." in found["notes"]
+    assert found["colours"]["pictures"] == 9
+    assert found["terms"]["coverage"]["last"] == pytest.approx(600 / 3600)
+
+
+def test_our_own_run_folder_with_what_was_never_painted(tmp_path):
+    run = RunFolder(tmp_path / "tag")
+    for step in range(6):
+        for position in range(4):
+            passed = position > 0
+            run.append(
+                Rollout(
+                    run="tag", step=step, position_in_group=position, reward=0.5 + step / 20 if passed else 0.0,
+                    code=analysis_data.sketch(6), code_chars=900, gate=float(passed), judge_weight=0.6,
+                    judge=None if position == 1 else 0.5, n_shapes=6, finish_reason="stop" if passed else "length",
+                    violations=[] if passed else [{"code": "truncated", "line": None, "detail": "cut"}],
+                ),
+                b"png" if passed else None,
+            )  # fmt: skip
+        run.append_curve({"step": step, "reward": 0.5, "entropy": 0.3, "learning_rate": 5e-5})
+    [loaded] = sources.load(str(tmp_path / "tag"))
+    found = report.analyse(loaded, Options())
+    assert found["rollouts"] == 24 and found["thirds"][0]["under_0.3"] == 2
+    assert found["hacking"]["violations"]["truncated"]["counts"] == [2, 2, 2]
+    assert found["health"]["clipped"]["first"] == 0.25 and found["health"]["entropy"]["first"] == 0.3
+    assert found["health"]["phantom_zeros"]["rollouts"] == 6  # passed, rewarded, weighted, and never judged
+    assert loaded.code([0, 23]) == [analysis_data.sketch(6)] * 2
+
+
+def test_a_flat_run_names_its_fault(tmp_path):
+    rows = analysis_data.run(steps=30, bad=(0.9, 0.9))
+    assert analyse(tmp_path, rows)["flat"]["fault"] == "gate"
+    for row in rows:
+        row |= {"reward": 0.2, "gate": 1.0, "judge": 0.5}
+    assert analyse(tmp_path, rows)["flat"]["fault"] == "trainer"  # every group the same: no gradient
+
+
+def test_numbers_in_a_sketch_are_read_from_its_calls_not_its_comments():
+    found = read(
+        "// brush.fill('#fff', 20)\nconst petals = [1];\nfunction petal() { brush.fill(1, 2, 3, 180); }\n"
+        "function setup() {}\nfunction draw() { for (;;) brush.fill('#f00', 150); brush.fill(9, 9, 9);"
+        " brush.fillBleed(0.25); random(2); }"
+    )
+    assert opacities(found) == [180.0, 150.0] and bleeds(found) == [0.25]
+    assert found.idioms == {"comments", "arrays", "loops", "own functions", "random()"}
+    assert found.methods == {"fill": 3, "fillBleed": 1}
+    assert read("this is { not javascript").methods == {}
+
+
+def test_json_of_several_runs_is_one_object_a_line(tmp_path):
+    a = analysis_data.write(tmp_path / "a/metadata.jsonl", analysis_data.run(steps=9))
+    b = analysis_data.write(tmp_path / "b/metadata.jsonl", analysis_data.run(steps=9, good=(0.4, 0.9)))
+    result = CliRunner().invoke(app, ["analyze", str(a.parent), str(b.parent), "--json"])
+    reports = [json.loads(line) for line in result.stdout.splitlines()]
+    assert len(reports) == 2 and reports[0].keys() == reports[1].keys()
+    assert reports[0]["gain"] != reports[1]["gain"]
