@@ -113,6 +113,19 @@
     });
   }
 
+  // A property of the page that only counts when the sketch itself sets it.
+  function watchSetter(owner, key, name) {
+    const property = descriptorOf(owner, key);
+    const seen = slot(name);
+    define(owner, key, {
+      ...property,
+      set(value) {
+        if (depth === 0 && sketching > 0) seen.n++;
+        apply(property.set, this, [value]);
+      },
+    });
+  }
+
   // What a sketch has no use for does not exist any more: a call counts, and throws.
   function forbid(owner, key, name = `page.${key}`) {
     if (!shut || !owner || !(key in owner)) return;
@@ -299,6 +312,15 @@
   watch(Document.prototype, "createElementNS", "page.createElement", true);
   watch(Document.prototype, "importNode", "page.createElement", true);
   watch(Node.prototype, "cloneNode", "page.createElement", true);
+  for (const key of [
+    "querySelector", "querySelectorAll", "getElementById", "getElementsByTagName", "getElementsByTagNameNS",
+    "getElementsByClassName", "getElementsByName", "elementFromPoint", "adoptNode", "createRange", "evaluate",
+    "createTreeWalker", "createNodeIterator",
+  ])
+    watch(Document.prototype, key, "page.document", true);
+  for (const key of ["insertAdjacentHTML", "insertAdjacentElement", "setHTMLUnsafe", "setHTML", "attachShadow"])
+    watch(Element.prototype, key, "page.document", true);
+  for (const key of ["innerHTML", "outerHTML"]) watchSetter(Element.prototype, key, "page.document");
   watch(HTMLCanvasElement.prototype, "getContext", "page.getContext", true);
   watch(OffscreenCanvas.prototype, "getContext", "page.getContext", true);
   for (const owner of [HTMLCanvasElement.prototype, OffscreenCanvas.prototype])
@@ -351,15 +373,19 @@
         failed(whenThrown);
         throw error;
       }
-      if (result && typeof result === "object" && typeof result.then === "function")
+      if (result && typeof result === "object" && typeof result.then === "function") {
+        sketching++; // p5 waits for it: until it settles, whatever runs between two awaits is the sketch's
         return (async () => {
           try {
             return await result;
           } catch (error) {
             failed(whenThrown);
             throw error;
+          } finally {
+            sketching--;
           }
         })();
+      }
       return result;
     };
   }
@@ -488,7 +514,9 @@
         return construct(target, args, newTarget);
       },
       get(target, key) {
-        if (key === "instance" && depth === 0) reached.n++;
+        // Neither library reads these through the window once the sketch runs, so it is the sketch at any depth, the
+        // valueOf of an argument included.
+        if (key === "instance" || key === "prototype") reached.n++;
         return target[key];
       },
     });
