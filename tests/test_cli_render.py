@@ -1,7 +1,6 @@
 """`paint render` as a person and a script meet it: files, folders, replies, standard streams, exit codes, bad input."""
 
 import json
-import os
 import subprocess
 import sys
 import time
@@ -28,7 +27,21 @@ function draw() {
 }
 """
 CHEAT = LEAF.replace("brush.circle(100, 100, 60, 0.3);", "ellipse(0, 0, 50, 50);\n  text('leaf', 0, 0);")
-KEYS = "sketch png passed violations coverage width height seed seconds renderer finished js_errors unavailable".split()
+KEYS = [
+    "sketch",
+    "png",
+    "passed",
+    "violations",
+    "coverage",
+    "width",
+    "height",
+    "seed",
+    "seconds",
+    "renderer",
+    "finished",
+    "js_errors",
+    "unavailable",
+]
 
 
 @pytest.fixture(autouse=True)
@@ -152,11 +165,11 @@ def test_bad_input_is_one_sentence_and_exit_2(paint, here, arguments, sentence):
     (here / "binary.js").write_bytes(bytes(range(256)) * 20)
     (here / "huge.js").write_text("//" + "x" * 5_000_000)
     (here / "latin.js").write_bytes("// é\n".encode("latin-1") + LEAF.encode())
-    before = sorted(os.listdir(here))
+    before = sorted(p.name for p in here.iterdir())
     ran = paint("render", *arguments)
     assert ran.code == 2, ran
     assert sentence in ran.err and ran.err.count("\n") == 1 and ran.err.startswith("paint: ")
-    assert sorted(os.listdir(here)) == before
+    assert sorted(p.name for p in here.iterdir()) == before
 
 
 def test_an_empty_reply_is_refused_not_an_error(paint):
@@ -189,7 +202,7 @@ def test_a_full_disk_leaves_nothing_half_written(here):
     )
     ran = subprocess.run([sys.executable, "-c", limited], capture_output=True, text=True, timeout=60)
     assert ran.returncode == 1 and "leaf.png cannot be written" in ran.stderr, ran
-    assert sorted(os.listdir(here)) == ["leaf.js"]
+    assert sorted(p.name for p in here.iterdir()) == ["leaf.js"]
 
 
 def test_no_browser_is_one_sentence(paint, monkeypatch, here):
