@@ -289,7 +289,11 @@ def read(path: Path) -> tuple[list[Reference], list[Problem]]:
     problems: list[Problem] = []
     seen: set[str] = set()
     root = folder.resolve()
-    for number, line in enumerate((folder / "metadata.jsonl").read_text("utf-8").splitlines(), 1):
+    try:
+        lines = (folder / "metadata.jsonl").read_text("utf-8").splitlines()
+    except UnicodeDecodeError:
+        raise UsageError(f"{folder / 'metadata.jsonl'} is not UTF-8 text.") from None
+    for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
@@ -469,7 +473,7 @@ def consistency(pool: Pool) -> dict[str, Any] | None:
     return {"rechecked": len(pairs), "same": sum(a == b for a, b in pairs) / len(pairs)}
 
 
-def contact_sheet(entries: Sequence[Reference], columns: int = 8, side: int = 180) -> Image:
+def contact_sheet(entries: Sequence[Reference], columns: int = 8, side: int = 180, *, captions: bool = True) -> Image:
     """All paintings on one sheet, tier by tier with a coloured bar and the file's name under each; `side` in pixels."""
     from PIL import Image, ImageDraw, ImageFont
 
@@ -478,7 +482,7 @@ def contact_sheet(entries: Sequence[Reference], columns: int = 8, side: int = 18
     ordered = sorted(entries, key=lambda e: (tier_rank(e.tier) if e.tier else (99, ""), e.name))
     columns = max(1, min(columns, len(ordered)))
     rows = -(-len(ordered) // columns)
-    gap, caption = 6, 22
+    gap, caption = 6, 22 if captions else 4
     sheet = Image.new("RGB", (columns * (side + gap) + gap, rows * (side + caption + gap) + gap), "white")
     draw = ImageDraw.Draw(sheet)
     for i, entry in enumerate(ordered):
@@ -487,12 +491,11 @@ def contact_sheet(entries: Sequence[Reference], columns: int = 8, side: int = 18
         small.thumbnail((side, side))
         sheet.paste(small, (x + (side - small.width) // 2, y + (side - small.height) // 2))
         draw.rectangle((x, y + side + 1, x + side, y + side + 4), fill=colours.get(entry.tier, (200, 200, 200)))
-        draw.text(
-            (x, y + side + 7),
-            f"{entry.tier or 'unrated'}  {entry.path.stem}"[: side // 6],
-            fill=(70, 70, 70),
-            font=font,
-        )
+        if captions:
+            words = f"{entry.tier or 'unrated'}  {entry.path.stem}"
+            while font.getlength(words) > side:
+                words = words.rstrip("…")[:-1] + "…"
+            draw.text((x, y + side + 7), words, fill=(70, 70, 70), font=font)
     return sheet
 
 

@@ -1,7 +1,12 @@
 """`paint pool` as a person and a script meet it."""
 
+import contextlib
 import json
+import os
+import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -134,3 +139,47 @@ def test_a_faulty_call_is_one_sentence(paint, arguments, sentence):
     ran = paint("pool", *arguments)
     assert (ran.code, ran.out) == (2, "")
     assert sentence in ran.err
+
+
+def test_the_list_keeps_its_tabs(paint):
+    ran = paint("pool", "show", "--pool", "mine", "--tier", "love")
+    assert ran.out.splitlines()[0].split("\t")[:2] == ["love-00.png", "love"]
+
+
+def test_a_sheet_is_a_png(paint):
+    ran = paint("pool", "show", "--pool", "mine", "-o", "sheet.jpg")
+    assert ran.code == 2
+    assert "sheet.png, not sheet.jpg" in ran.err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pseudo-terminals are Unix")
+def test_in_a_terminal_the_names_are_whole_words(here):
+    """A real pseudo-terminal of 80 columns: four pictures side by side at most, the names as text below them.
+
+    Standard input is none, as under cron or behind a pipe: there is nobody to ask what the terminal can draw.
+    """
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80", "LINES": "24"}
+    command = [sys.executable, "-m", "paintcli", "pool", "show", "--pool", "mine"]
+    import termios
+
+    primary, secondary = os.openpty()
+    termios.tcsetwinsize(secondary, (24, 80))
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=secondary,
+        stderr=subprocess.DEVNULL,
+        env=environment,
+        start_new_session=True,
+    ) as shown:
+        os.close(secondary)
+        seen = b""
+        with contextlib.suppress(OSError):  # EIO: the other end was closed
+            while chunk := os.read(primary, 65536):
+                seen += chunk
+    os.close(primary)
+    assert shown.returncode == 0
+    told = re.sub(r"\x1b\[[0-9;]*m", "", seen.decode())
+    assert "love: 3" in told
+    assert "love-00             love-01             love-02" in told
+    assert "▀" in told

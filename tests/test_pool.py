@@ -218,6 +218,13 @@ def test_broken_json_names_the_line(tmp_path):
         Pool.load(folder)
 
 
+def test_metadata_that_is_not_text(tmp_path):
+    folder = make_pool(tmp_path / "p", per_tier=2)
+    (folder / "metadata.jsonl").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(UsageError, match=r"metadata\.jsonl is not UTF-8 text"):
+        Pool.load(folder)
+
+
 def test_several_faults_are_counted(tmp_path):
     folder = make_pool(tmp_path / "p", per_tier=2)
     rows = [row | {"file_name": f"gone-{i}.png"} for i, row in enumerate(read_rows(folder))]

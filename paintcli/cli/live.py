@@ -112,7 +112,8 @@ class Panel:
         from PIL import Image
         from rich.table import Table
         from rich.text import Text
-        from textual_image.renderable import HalfcellImage
+
+        halfcell = o.terminal_pictures().HalfcellImage
 
         cells = max(4, min(16, width // len(self.rows) - 1))
         table = Table.grid(padding=(0, 1, 0, 0))
@@ -122,7 +123,7 @@ class Panel:
             if png:
                 with Image.open(io.BytesIO(png)) as image:
                     small = image.convert("RGB").resize((cells * 4, cells * 4))
-                pictures.append(HalfcellImage(small, width=cells, height=cells // 2))
+                pictures.append(halfcell(small, width=cells, height=cells // 2))
             else:
                 pictures.append(Text(""))
             if rollout.reward is None:

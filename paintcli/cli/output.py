@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache
+from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -16,12 +19,18 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 
+PIPED = 10_000
+"""Columns of a table in a pipe: rich would break its cells at 80, and `grep` and `awk` read whole lines."""
+
+
 @cache
 def out() -> Console:
-    """The console for results. Piped, it is plain and as wide as its content needs."""
+    """The console for results. Piped, it is plain and as wide as its content needs (COLUMNS narrows it)."""
     from rich.console import Console
 
-    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    if sys.stdout.isatty() or os.environ.get("COLUMNS"):
+        return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    return Console(highlight=False, soft_wrap=True, width=PIPED)
 
 
 @cache
@@ -66,8 +75,34 @@ def plain(text: str) -> Text:
 
 
 def can_show() -> bool:
-    """Whether stdout is a terminal that pictures can be drawn in."""
-    return sys.stdout.isatty() and out().color_system is not None
+    """Whether stdout is a terminal that pictures can be drawn in: one of a known size, with colours."""
+    if not sys.stdout.isatty() or out().color_system is None:
+        return False
+    return os.get_terminal_size(sys.stdout.fileno()).columns > 0  # 0 where nobody set it, as under some `docker -t`
+
+
+@cache
+def terminal_pictures() -> ModuleType:
+    """`textual_image.renderable`, imported with care: on import it asks the terminal what it can draw.
+
+    It asks and listens on stdin, which may be a pipe (`paint render - --show`) or closed: then on /dev/tty, and
+    where there is none, nobody is asked and half blocks are drawn.
+    """
+    kept = sys.__stdin__
+    with ExitStack() as stack:
+        if kept is None or not kept.isatty():
+            try:
+                sys.__stdin__ = stack.enter_context(Path("/dev/tty").open())  # type: ignore[misc]
+            except OSError:
+                sys.__stdin__ = None  # type: ignore[misc]
+        try:
+            import textual_image.renderable
+            from textual_image._terminal import get_cell_size
+
+            get_cell_size()  # kept by the library from now on
+        finally:
+            sys.__stdin__ = kept  # type: ignore[misc]
+    return textual_image.renderable
 
 
 def show(image: Image, caption: str = "", columns: int | None = None) -> None:
@@ -75,9 +110,8 @@ def show(image: Image, caption: str = "", columns: int | None = None) -> None:
 
     At most `columns` cells wide (default: the terminal) and as high as leaves room for a line of text.
     """
-    # textual-image asks the terminal what it can do when it is imported, hence only here
+    renderable = terminal_pictures()
     from textual_image._terminal import get_cell_size
-    from textual_image.renderable import Image as Renderable
 
     console = out()
     cell = get_cell_size()
@@ -85,6 +119,6 @@ def show(image: Image, caption: str = "", columns: int | None = None) -> None:
     width = min(
         columns or console.width, console.width, int(rows * cell.height / cell.width * image.width / image.height)
     )
-    console.print(Renderable(image, width=max(4, width), height="auto"))
+    console.print(renderable.Image(image, width=max(4, width), height="auto"))
     if caption:
         console.print(caption, markup=False)

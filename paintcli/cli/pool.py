@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from paintcli.cli import options
+
+if TYPE_CHECKING:
+    from paintcli.pool import Reference
 
 group = typer.Typer(no_args_is_help=True, help="Rated paintings: make, rate, look at and check them.")
 
@@ -27,7 +31,15 @@ def show(
     tier: Annotated[
         str | None, typer.Option("--tier", metavar="NAME", help="Only this tier.", show_default=False)
     ] = None,
-    columns: Annotated[int, typer.Option("--columns", min=1, help="Paintings side by side.")] = 8,
+    columns: Annotated[
+        int | None,
+        typer.Option(
+            "--columns",
+            min=1,
+            help="Paintings side by side; default 8 in a file, what is legible in the terminal.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: options.Json = False,
 ) -> None:
     """Show every painting on one sheet, tier by tier: in the terminal, or in a file with -o.
@@ -47,6 +59,8 @@ def show(
     from paintcli.errors import UsageError
     from paintcli.files import write_atomic
 
+    if output and Path(output).suffix.lower() != ".png":
+        raise UsageError(f"The contact sheet is a PNG: name it like sheet.png, not {output}.")
     found = find_pool(settings.load(pool=pool, domain=domain))
     entries = [e for e in found.entries if tier is None or e.tier == tier]
     if not entries:
@@ -56,15 +70,33 @@ def show(
             o.emit(entry.row)
     if output:
         buffer = io.BytesIO()
-        pools.contact_sheet(entries, columns).save(buffer, "PNG")
+        pools.contact_sheet(entries, columns or 8).save(buffer, "PNG")
         write_atomic(Path(output), buffer.getvalue())
         o.say(f"{len(entries)} paintings on {output}.")
     elif o.can_show() and not as_json:
-        for name, members in pools.tiers_of(entries).items():
-            o.show(pools.contact_sheet(members, columns), f"{name or 'unrated'}: {len(members)}")
+        show_rows(entries, columns)
     elif not as_json:
         for entry in entries:
-            o.out().print(o.plain("\t".join((entry.name, entry.tier, entry.family, entry.subject))))
+            typer.echo("\t".join((entry.name, entry.tier, entry.family, entry.subject)))  # rich would expand the tabs
+
+
+LEGIBLE = 20
+"""Terminal cells across at which a flower in half blocks, two pixels a cell, can still be told from the next."""
+
+
+def show_rows(entries: Sequence[Reference], columns: int | None) -> None:
+    """Tier by tier and row by row in the terminal; the names as text, which half blocks could not spell."""
+    from paintcli import pool as pools
+    from paintcli.cli import output as o
+
+    columns = columns or max(1, o.out().width // LEGIBLE)
+    cells = max(4, o.out().width // columns)
+    for tier, members in pools.tiers_of(entries).items():
+        o.out().print(o.plain(f"{tier or 'unrated'}: {len(members)}"), style="bold")
+        for start in range(0, len(members), columns):
+            row = members[start : start + columns]
+            names = "".join(f"{entry.path.stem[: cells - 1]:<{cells}}" for entry in row)
+            o.show(pools.contact_sheet(row, columns, captions=False), names.rstrip(), cells * len(row))
 
 
 @group.command()
