@@ -33,7 +33,12 @@ def examine(settings: Settings) -> Iterator[Finding]:
     if settings.project:
         yield Finding("project", "ok", str(settings.project))
     else:
-        yield Finding("project", "optional", "no paint.toml here or above", "`paint init` starts one")
+        yield Finding(
+            "project",
+            "optional",
+            "no paint.toml here or above",
+            "put one in a folder to make it a project: its settings, its pool/, its runs/",
+        )
     yield from _page()
     yield from _models()
     yield from _backends(settings)

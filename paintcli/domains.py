@@ -53,7 +53,11 @@ def load(name_or_path: str = DEFAULT) -> Domain:
         path = Path(name_or_path)
         if not path.is_file():
             raise UsageError(f"The domain file {path} does not exist.")
-        name, text = path.stem, path.read_text("utf-8")
+        name = path.stem
+        try:
+            text = path.read_text("utf-8")
+        except UnicodeDecodeError:
+            raise UsageError(f"The domain file {path} is not UTF-8 text.") from None
     else:
         name = name_or_path
         resource = files("paintcli.prompts") / f"{name}.toml"

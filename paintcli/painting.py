@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from PIL import Image
+from PIL import Image, UnidentifiedImageError
 
 PAINT_DISTANCE = 32
 """Euclidean RGB distance from the paper beyond which a pixel counts as paint (published definition)."""
@@ -80,8 +80,10 @@ class Painting:
                     data = buffer.getvalue()
         except FileNotFoundError:
             raise PaintError(f"{path} does not exist.") from None
+        except UnidentifiedImageError:  # its own words name a BytesIO object
+            raise PaintError(f"{path} is not a readable picture.") from None
         except Exception as error:  # Pillow raises many types for bad files; the person needs one sentence
-            raise PaintError(f"{path} is not a readable picture ({error}).") from error
+            raise PaintError(f"{path} is not a readable picture ({str(error).rstrip('.')}).") from error
         return cls(png=data)
 
     @cached_property

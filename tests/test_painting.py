@@ -75,8 +75,9 @@ def test_any_format_is_loaded(tmp_path):
 def test_what_is_not_a_picture_is_one_sentence(tmp_path, content):
     path = tmp_path / "bad.png"
     path.write_bytes(content)
-    with pytest.raises(PaintError, match=r"bad\.png is not a readable picture"):
+    with pytest.raises(PaintError, match=r"bad\.png is not a readable picture") as said:
         Painting.from_file(path)
+    assert "object at 0x" not in str(said.value)
 
 
 def test_no_picture_covers_nothing_and_has_no_size():

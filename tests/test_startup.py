@@ -1,6 +1,7 @@
 """`paint --help` is quick because it imports nothing heavy; that is tested by what is loaded, never by a clock."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -36,3 +37,22 @@ def test_the_probe_sees_what_is_imported():
     """The control: a command that works does load numpy, so an empty intersection above means something."""
     code = "import sys; import paintcli.painting; sys.exit('numpy' not in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_help_shows_what_a_spec_looks_like():
+    """Written as <model>, the placeholder would be swallowed: the help texts are Markdown."""
+    told = subprocess.run(
+        [sys.executable, "-m", "paintcli", "score", "--help"], capture_output=True, text=True, check=True,
+        env={**os.environ, "COLUMNS": "200"},
+    ).stdout  # fmt: skip
+    assert "vlm:MODEL, gguf:MODEL+MMPROJ, hub" in told
+
+
+def test_a_table_in_a_pipe_is_not_broken_at_80_columns():
+    environment = {k: v for k, v in os.environ.items() if k != "COLUMNS"}
+    script = (
+        "from rich.table import Table; from paintcli.cli import output; table = Table(box=None, show_header=False);"
+        "table.add_row('word ' * 200); output.out().print(table)"
+    )
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=environment)
+    assert len(told.stdout.splitlines()) == 1

@@ -24,7 +24,7 @@ def register(app: typer.Typer) -> None:
 def judge(
     images: Annotated[
         list[str] | None,
-        typer.Argument(metavar="IMAGE...", help="Pictures, or folders of them.", show_default=False),
+        typer.Argument(metavar="IMAGE", help="Pictures, or folders of them.", show_default=False),
     ] = None,
     against: Annotated[
         str | None,
@@ -243,7 +243,7 @@ def print_judgement(row: dict[str, Any]) -> None:
 
     console = o.out()
     score = "–" if row["score"] is None else f"{row['score']:.3f}"
-    console.print(o.plain(f"{row['image']}  {score}  ({row['backend']})"), style="bold")
+    console.print(o.plain(f"{row['image']}  {score}  {row['backend']}"), style="bold")
     if row["comparisons"]:
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 2), header_style="dim")
         for heading in ("reference", "tier", "shown first", "shown second", "share"):
@@ -313,7 +313,7 @@ async def show_held_out(pool: Pool, comparer: Comparer, criteria: str, spec: str
             o.plain(f"  {told.rater['same']:.1%}  the rater agrees with the rater ({told.rater['rechecked']})")
         )
     else:
-        console.print(o.plain("  the rater's own consistency is not known: `paint pool rate --recheck 10` measures it"))
+        console.print(o.plain("  the rater's own consistency is not known: no painting of this pool was rated twice"))
     if "leave_family_out" in row:
         left_out = share(row["leave_family_out"])
         console.print(o.plain(f"  {left_out}  the same, each of {families} families left out in turn"))

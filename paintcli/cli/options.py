@@ -7,23 +7,21 @@ from typing import Annotated
 import typer
 
 Renderer = Annotated[
-    str | None, typer.Option("--renderer", metavar="SPEC", help="Who paints: local, hub:<Space>.", show_default=False)
+    str | None, typer.Option("--renderer", metavar="SPEC", help="Who paints: local, hub:SPACE.", show_default=False)
 ]
 Scorer = Annotated[
     str | None,
-    typer.Option("--scorer", metavar="SPEC", help="Who scores: taste, hpsv3, hub:<Space>.", show_default=False),
+    typer.Option("--scorer", metavar="SPEC", help="Who scores: taste, hpsv3, hub:SPACE.", show_default=False),
 ]
 Judge = Annotated[
     str | None,
     typer.Option(
-        "--judge", metavar="SPEC", help="Who compares: taste, vlm:<model>, gguf:<file>+<file>, hub.", show_default=False
+        "--judge", metavar="SPEC", help="Who compares: taste, vlm:MODEL, gguf:MODEL+MMPROJ, hub.", show_default=False
     ),
 ]
 Generator = Annotated[
     str | None,
-    typer.Option(
-        "--generator", metavar="SPEC", help="Who writes: hub:<model>, hf:<model>, gguf:<file>.", show_default=False
-    ),
+    typer.Option("--generator", metavar="SPEC", help="Who writes: hub:MODEL.", show_default=False),
 ]
 Pool = Annotated[
     str | None, typer.Option("--pool", metavar="DIR|hub:REPO[@REV]", help="Rated references.", show_default=False)

@@ -32,7 +32,7 @@ def render(
     sketches: Annotated[
         list[str],
         typer.Argument(
-            metavar="SKETCH...",
+            metavar="SKETCH",
             help="A .js sketch, a model's reply in .txt or .md, a folder of them, or - for standard input.",
             show_default=False,
         ),

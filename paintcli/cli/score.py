@@ -28,7 +28,7 @@ def score(
     inputs: Annotated[
         list[str],
         typer.Argument(
-            metavar="SKETCH_OR_IMAGE...",
+            metavar="SKETCH_OR_IMAGE",
             help="Sketches, replies, pictures with their .js beside them, folders of these, - for a sketch on stdin.",
             show_default=False,
         ),
