@@ -19,7 +19,7 @@ $(READY): pyproject.toml setup.py package-lock.json
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet "$(TORCH)"
 	$(BIN)/python -m pip install --quiet --editable ".[dev,train,plots]"
-	npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	npm ci --ignore-scripts --no-update-notifier --no-audit --no-fund --loglevel=error
 	$(BIN)/paint doctor --fix --quiet
 	@touch $@
 

@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+import warnings
 from pathlib import Path
 
 from setuptools import setup
@@ -29,5 +30,8 @@ class BuildWithPage(build_py):
             else:
                 print(f"{name} is not there (npm ci fetches it): `paint doctor --fix` will.", file=sys.stderr)
 
+
+# it warns of folders named like the package that shadow it; none here does
+warnings.filterwarnings("ignore", "Editable installation")
 
 setup(cmdclass={"build_py": BuildWithPage})
