@@ -16,7 +16,8 @@ from paintcli.errors import PaintError
 from paintcli.rollouts import read_curve, stream
 from paintcli.training import state
 
-COMMAND = [sys.executable, "-W", "ignore", *os.environ.get("PAINT_TEST_COMMAND", "-m paintcli").split()]
+COMMAND = [sys.executable, "-W", "ignore", "-m", "paintcli"]
+ALONE = {**os.environ, "OMP_NUM_THREADS": "1"}  # a model this small only waits for a second core
 CLOCK = {"step_time"}
 TIMED = {"seconds_generate", "seconds_paint", "seconds_judge", "seconds_score", "run"}
 
@@ -24,7 +25,12 @@ TIMED = {"seconds_generate", "seconds_paint", "seconds_judge", "seconds_score", 
 def start(folder, steps, resume=False):
     arguments = ["train", "--mix", "control", "--steps", str(steps), "-o", str(folder), *(["--resume"] * resume)]
     return subprocess.Popen(
-        [*COMMAND, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+        [*COMMAND, *arguments],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env=ALONE,
     )
 
 
