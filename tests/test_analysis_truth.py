@@ -65,7 +65,7 @@ def test_learning_hidden_by_a_hard_draw_shows_when_it_is_taken_out(tmp_path):
     ("bad", "good"), [((0.5, 0.1), (0.6, 0.6)), ((0.2, 0.2), (0.5, 0.75)), ((0.5, 0.1), (0.5, 0.75))]
 )
 def test_what_was_planted_is_told_apart(tmp_path, bad, good, seed):
-    parts = analyse(tmp_path, bad=bad, good=good, seed=seed)["decomposition"]
+    parts = analyse(tmp_path, steps=180, bad=bad, good=good, seed=seed)["decomposition"]
     for part, planted in (("bad_became_rare", bad[0] != bad[1]), ("good_got_better", good[0] != good[1])):
         if planted:
             assert parts[part]["low"] > 0.05

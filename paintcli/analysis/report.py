@@ -15,7 +15,8 @@ Keys (all always there; null or empty where the data cannot say). An interval is
   "easiest", "between": {"from", "to", "reward", "change", "terms", "draw", "draw_share"}}
 - health, hacking, code, colours: see the modules of these names
 - flat: {"fault", "evidence"} for a run without a sure gain, else null
-- series: per step: "step", "reward", "best", "median", "worst", "under"
+- series: per step: "step", "reward", and for rollouts "best", "median", "worst"
+- distributions: for each third the rollouts per bin of reward, 20 bins from 0 to 1 (null for a curve)
 - missing: columns the data lacks; notes: what was odd about it
 """
 
@@ -33,6 +34,8 @@ from paintcli.analysis.gain import Options, _plain, gain
 from paintcli.analysis.health import hacking, health
 from paintcli.analysis.sources import Run
 from paintcli.analysis.steps import Steps
+
+BINS = 20
 
 SATURATED = 0.08
 """A judge term whose mean stays within this of 0 or of 1 has nothing left to tell paintings apart by."""
@@ -68,6 +71,7 @@ def analyse(run: Run, options: Options, advance: Callable[[], None] = lambda: No
             "reward": [_plain(value) for value in steps.reward],
             **{name: [_plain(v) for v in values] for name, values in steps.order_statistics.items()},
         },
+        "distributions": distributions(steps),
         "missing": run.missing,
         "notes": run.notes,
     }
@@ -76,6 +80,16 @@ def analyse(run: Run, options: Options, advance: Callable[[], None] = lambda: No
         report["flat"] = flat(steps, report)
     report["verdict"] = verdict(report)
     return report
+
+
+def distributions(steps: Steps) -> list[list[int]] | None:
+    if steps.run.is_curve:
+        return None
+    reward = steps.run.numbers["reward"]
+    return [
+        np.histogram(np.clip(reward[(steps.third_of == third) & steps.rewarded], 0, 1), BINS, (0, 1))[0].tolist()
+        for third in range(3)
+    ]
 
 
 def by_third(run: Run, options: Options) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +11,8 @@ import typer
 from paintcli.cli import options
 
 if TYPE_CHECKING:
+    from PIL.Image import Image
+
     from paintcli.analysis.gain import Options
     from paintcli.analysis.sources import Run
 
@@ -128,6 +131,77 @@ def analyze(
             for part in () if brief else terminal.details(found):
                 console.print(part)
             console.print()
+    if html or pictures or best_of or show:
+        draw(runs, reports, wanted, html=html, folder=pictures, best_of=best_of, wall=wall, show=show)
+
+
+def draw(
+    runs: list[Run],
+    reports: list[dict[str, Any]],
+    wanted: Options,
+    *,
+    html: Path | None,
+    folder: Path | None,
+    best_of: str | None,
+    wall: int,
+    show: bool,
+) -> None:
+    """The pictures that were asked for: into a folder, the terminal, the page."""
+    from paintcli.analysis import charts, page, pictures
+    from paintcli.analysis.report import steps_of
+    from paintcli.cli import output as o
+    from paintcli.errors import UsageError
+    from paintcli.files import write_atomic
+
+    if wall < 1:
+        raise UsageError(f"--wall must be at least 1, not {wall}.")
+    if best_of and not (folder or html or show):
+        raise UsageError("--best-of says what to show: add --show, --pictures or --html.")
+    if show and not o.can_show():
+        o.say("--show: standard output is not a terminal, so no picture is drawn.")
+        show = False
+    every = [steps_of(run, wanted) for run in runs]
+    chosen = _steps(best_of, "--best-of") if best_of else []
+    made: list[dict[str, Any]] = []
+    for steps in every:
+        own = {
+            "Film strip: the median painting of a step above its best": pictures.strip(steps),
+            "The best four of the named steps, a row a step": pictures.best_of(steps, chosen) if chosen else None,
+            f"The {wall} best of the run, shuffled": pictures.wall(steps, wall, seed=wanted.seed),
+        }
+        made.append(own)
+        if show:
+            for caption, picture in list(own.items())[: 2 if chosen else 1]:
+                if picture is not None:
+                    o.show(picture, f"{steps.run.name}: {caption}")
+            if not any(own.values()):
+                o.say(f"{steps.run.name} has no pictures.")
+    moving = pictures.animation(every) if folder or html else None
+    if folder:
+        for report, own in zip(reports, made, strict=True):
+            stem = report["run"].replace("/", "-")
+            names = ("curve", charts.curve), ("distribution", charts.distribution), ("waterfall", charts.waterfall)
+            for name, chart in names:
+                if svg := chart(report):
+                    write_atomic(folder / f"{stem}-{name}.svg", charts.standalone(svg).encode())
+            for name, picture in zip(("strip", "best", "wall"), own.values(), strict=True):
+                if picture is not None:
+                    write_atomic(folder / f"{stem}-{name}.png", _png(picture))
+        if len(reports) > 1:
+            write_atomic(folder / "curves.svg", charts.standalone(charts.curves(reports)).encode())
+        if moving:
+            write_atomic(folder / "medians.gif", moving)
+        o.say(f"Pictures are in {folder}.")
+    if html:
+        made[0]["Median paintings over the run" + (", all runs in step" if len(every) > 1 else "")] = moving
+        write_atomic(html, page.page(reports, made).encode())
+        o.say(f"The report is {html}.")
+
+
+def _png(picture: Image) -> bytes:
+    buffer = io.BytesIO()
+    picture.save(buffer, "PNG")
+    return buffer.getvalue()
 
 
 def newest_run(project: Path | None) -> Path:
