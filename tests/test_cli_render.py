@@ -102,6 +102,13 @@ def test_a_refused_sketch_names_every_violation_with_its_line(paint):
     assert codes["bare_primitives"] == 13 and codes["text_label"] == 14
 
 
+def test_a_refused_sketch_writes_nothing_where_its_picture_would_go(paint):
+    write("cheat.js", CHEAT)
+    ran = paint("render", "cheat.js", "-o", "-")
+    assert (ran.code, ran.out) == (3, "")
+    assert "text_label" in ran.err
+
+
 def test_anyway_paints_what_was_refused_and_keeps_the_verdict(paint, here):
     write("line.js", LEAF.replace("brush.circle(100, 100, 60, 0.3);", "brush.rect(50, 50, 90, 90);"))
     ran = paint("render", "line.js", "--anyway", "--json")
@@ -155,6 +162,7 @@ def test_a_batch_goes_on_after_a_file_that_cannot_be_read(paint, here):
         (["leaf.js", "sub/leaf.js"], "would both become leaf.png"),
         (["leaf.js", "sub", "-o", "leaf.js"], "is a file"),
         (["leaf.js", "sub/leaf.js", "-o", "-"], "takes one painting"),
+        (["leaf.js", "-o", "-", "--json"], "where --json would write too"),
         (["-", "--watch"], "--watch needs files"),
     ],
 )

@@ -12,6 +12,7 @@ import typer
 from paintcli.cli import options
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.text import Text
 
     from paintcli.attempt import Attempt
@@ -77,6 +78,9 @@ def render(
     chosen = settings.load(renderer=renderer, domain=domain, seed=seed, workers=workers, deadline=deadline)
     subject = domains.load(chosen.domain)
     jobs = plan(sketches, output)
+    if output == STDIN and (as_json or show):
+        other = "--json" if as_json else "--show"
+        raise UsageError(f"-o - writes the picture where {other} would write too; drop one of the two.")
     if watch and any(name == STDIN for name, _ in jobs):
         raise UsageError("--watch needs files: standard input cannot change.")
     if show and not o.can_show():
@@ -208,7 +212,7 @@ def paint_all(
             if row["png"]:
                 o.show(Image.open(row["png"]), row["sketch"] if len(rows) > 1 else "")
     if not as_json:
-        print_table(rows)
+        print_table(rows, o.err() if any(picture == STDIN for _, picture in jobs) else o.out())
     return rows
 
 
@@ -245,7 +249,7 @@ def to_json(result: Attempt, name: str, picture: str) -> dict[str, Any]:
     }
 
 
-def print_table(rows: list[dict[str, Any]]) -> None:
+def print_table(rows: list[dict[str, Any]], console: Console) -> None:
     """The person's view: what it covers, how long it took, what the gate says."""
     from rich.table import Table
 
@@ -263,7 +267,6 @@ def print_table(rows: list[dict[str, Any]]) -> None:
             "–" if row["seconds"] is None else f"{row['seconds']:.2f}",
             verdict_text(row),
         )
-    console = o.err() if any(row["png"] == STDIN for row in rows) else o.out()
     console.print(table)
 
 
