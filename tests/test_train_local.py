@@ -177,3 +177,33 @@ def test_what_a_warm_start_takes(here, ran, tmp_path):
     ):
         with pytest.raises(UsageError, match=words):
             warmstart.Source.parse(text).sketches()
+
+
+def test_a_model_without_weights_leaves_no_run_behind(here, paint, monkeypatch, tmp_path):
+    import shutil
+
+    monkeypatch.chdir(here)
+    shutil.copytree(here / "model", tmp_path / "half")
+    (tmp_path / "half" / "model.safetensors").unlink()
+    refused = paint("train", "--model", tmp_path / "half", "--run-tag", "never")
+    assert refused.code == 1 and len(refused.err.strip().splitlines()) == 1 and "nothing that can be loaded" in refused.err
+    assert not (here / "runs" / "never").exists()
+
+
+def test_an_adapter_that_leaves_most_layers_out_stops_the_run(here, paint, monkeypatch):
+    monkeypatch.chdir(here)
+    refused = paint("train", "--set", "targets=gate_proj,up_proj", "--run-tag", "never")
+    assert refused.code == 2 and "on the token mixers of 0 of 2 layers only" in refused.err
+
+
+def test_no_state_that_is_whole(here, ran, paint, monkeypatch):
+    import shutil
+
+    monkeypatch.chdir(here)
+    shutil.copytree(here / "runs" / "first", here / "runs" / "broken")
+    for state in (here / "runs" / "broken" / "state").iterdir():
+        (state / "optimizer.pt").write_bytes(b"half")
+    refused = paint("train", "--resume", "--run-tag", "broken")
+    assert refused.code == 1 and "has a damaged optimizer.pt" in refused.err and "start a new run" in refused.err
+    assert len(refused.err.strip().splitlines()) == 1
+    shutil.rmtree(here / "runs" / "broken")

@@ -109,7 +109,7 @@ def train(
     from paintcli.cli import output as o
     from paintcli.errors import UsageError
     from paintcli.training import recipe as recipes
-    from paintcli.training.run import default_tag, open_run
+    from paintcli.training.run import check_folder, default_tag, open_run
 
     if where not in ("local", "hub"):
         raise UsageError(f"--where is local or hub, not {where!r}.")
@@ -143,12 +143,19 @@ def train(
     if where == "hub":
         run_on_hub(recipe, seen, folder)
         return
+
+    from paintcli.training.policy import load_policy
+
+    check_folder(folder, resume)
+    report_to = tracker(trackio, trackio_space)
     with ExitStack() as stack:
         task = open_task(recipe, chosen, stack)
+        # loaded before the folder is made: a model that is not there leaves no half a run behind
+        policy = load_policy(recipe)
         recipe, saved, notes = open_run(recipe, folder, resume)
         for note in notes:
             o.say(note)
-        run_locally(recipe, folder, task, saved, tracker(trackio, trackio_space, folder), as_json, push_to)
+        run_locally(recipe, folder, task, policy, saved, report_to, as_json, push_to)
 
 
 def compose(mix: str | None, preset: str | None, given: dict[str, Any]) -> Recipe:
@@ -226,7 +233,7 @@ def open_environment(recipe: Recipe, domain: Any, stack: ExitStack) -> Any:
     return task
 
 
-def tracker(local: bool, space: str | None, folder: Path) -> str:
+def tracker(local: bool, space: str | None) -> str:
     """TRL's `report_to`; trackio is told its names by the environment."""
     import importlib.util
     import os
@@ -244,15 +251,15 @@ def tracker(local: bool, space: str | None, folder: Path) -> str:
 
 
 def run_locally(
-    recipe: Recipe, folder: Path, task: Any, saved: Path | None, report_to: str, as_json: bool, push_to: str | None
-) -> None:
+    recipe: Recipe, folder: Path, task: Any, policy: Any, saved: Path | None, report_to: str, as_json: bool,
+    push_to: str | None,
+) -> None:  # fmt: skip
     """Train and show it. Ctrl-C and SIGTERM end it with one sentence; what was done is kept."""
     import signal
 
     from paintcli.cli import output as o
     from paintcli.cli.live import Panel
     from paintcli.training import hub, run, state
-    from paintcli.training.policy import load_policy
 
     def stop(*_: Any) -> None:
         raise KeyboardInterrupt
@@ -263,7 +270,7 @@ def run_locally(
     try:
         with panel:
             outcome = run.train(
-                recipe, folder, task, lambda: load_policy(recipe), saved=saved, told=panel.told, report_to=report_to,
+                recipe, folder, task, lambda: policy, saved=saved, told=panel.told, report_to=report_to,
                 callbacks=[pusher.callback()] if pusher else None,
             )  # fmt: skip
         if pusher:

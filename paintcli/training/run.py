@@ -56,24 +56,29 @@ class Outcome:
     idle: int
 
 
+def check_folder(folder: Path, resume: bool) -> None:
+    """Raises UsageError for a folder that holds another run, or none where one is to be resumed. Writes nothing."""
+    there = (folder / FILE).is_file()
+    if resume and not there:
+        raise UsageError(f"{folder} holds no run to resume.")
+    if resume:
+        return
+    if there:
+        raise UsageError(f"{folder} holds a run already: go on with it by --resume, or name another with --run-tag.")
+    # a Job's inputs and its record may lie there before the run does
+    if folder.is_dir() and any(p.name not in ("inputs", "job.json", ".cache") for p in folder.iterdir()):
+        raise UsageError(f"{folder} is not empty and holds no run; name another folder with -o.")
+
+
 def open_run(recipe: Recipe, folder: Path, resume: bool) -> tuple[Recipe, Path | None, list[str]]:
     """Make or reopen a run folder: (recipe to run, state to go on from, sentences to say).
 
-    Raises UsageError for a folder that holds another run, or none where one is to be resumed.
+    Raises as `check_folder`, and for a folder that was made with another recipe or whose states are all damaged.
     """
-    there = (folder / FILE).is_file()
+    check_folder(folder, resume)
     if not resume:
-        if there:
-            raise UsageError(
-                f"{folder} holds a run already: go on with it by --resume, or name another with --run-tag."
-            )
-        # a Job's inputs and its record may lie there before the run does
-        if folder.is_dir() and any(p.name not in ("inputs", "job.json", ".cache") for p in folder.iterdir()):
-            raise UsageError(f"{folder} is not empty and holds no run; name another folder with -o.")
         write_atomic(folder / FILE, recipe.toml(versions=versions(), run=provenance()).encode())
         return recipe, None, []
-    if not there:
-        raise UsageError(f"{folder} holds no run to resume.")
     recipe = resumed(Recipe.read(folder), recipe)
     saved, passed = state.newest(folder)
     notes = [f"{p}; going on from the one before." if saved else f"{p}; starting over." for p in passed]
