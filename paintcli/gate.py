@@ -146,8 +146,8 @@ class _Reading:
     def _identifier(self, node: Node) -> Iterator[Violation]:
         name = self.tree.name(node)
         if node in self.names.quiet:
-            if name == "location" and self.names.is_global(node) and self.names.use(node) == "written":
-                yield self._at(node, "external_access", _browser_detail(name))
+            if self.names.use(node) == "written" and self.names.is_global(node):
+                yield from self._replaced(node, name)
             return
         if not self.names.is_global(node):
             values = self.names.values(node)
@@ -159,6 +159,14 @@ class _Reading:
         if self._only_tested(node):
             return
         yield from self._global(node, name)
+
+    def _replaced(self, node: Node, name: str) -> Iterator[Violation]:
+        """A global that is assigned: `location` navigates, the libraries' own names are not to be replaced."""
+        right = node.parent.get("right") if node.parent else None
+        if name == "location":
+            yield self._at(node, "external_access", _browser_detail(name))
+        elif name in names.KEYSTONES and right and self.names.values(right) != self.names.global_value(name):
+            yield self._at(node, "pixel_access", f"{name} is replaced by the sketch's own")
 
     def _only_tested(self, node: Node) -> bool:
         """`typeof fetch`, `x instanceof Function`: looked at, not used."""
@@ -193,6 +201,10 @@ class _Reading:
                 yield self._at(node, code, _browser_detail(name))
 
     def _handed_on(self, node: Node, what: str) -> Iterator[Violation]:
+        call = node.parent.parent if node.parent and node.parent.type == "arguments" else None
+        made = self.names.assigned_to_window(call) if call else {}
+        if made and not made.keys() & (names.KEYSTONES | {"location"}):
+            return
         if self.names.use(node) == "handed on":
             yield self._at(node, "external_access", f"{what} as a whole is handed on")
 
@@ -200,6 +212,8 @@ class _Reading:
 
     def _access(self, access: Access) -> Iterator[Violation]:
         node = access.node
+        if access.keys & names.SINKS and access.written:
+            yield self._at(node, "external_access", f"{', '.join(sorted(access.keys))} of the browser is assigned")
         for kind, detail in sorted(access.objects, key=lambda value: value[0]):
             if kind == "window" and not access.keys and not access.certain:
                 yield self._at(node, "external_access", "a member of the window under a computed name")
@@ -224,6 +238,14 @@ class _Reading:
                         yield self._at(node, code, f"{key} of the canvas")
                 if not access.certain and access.node.type != "rest_pattern":
                     yield self._at(node, "pixel_access", "a member of the canvas under a computed name")
+            elif kind == "unknown" and access.keys & names.REACHES.keys() - self.names.own_members:
+                for key in access.keys & names.REACHES.keys() - self.names.own_members:
+                    yield self._at(node, names.REACHES[key], f"{key} leads out of the sketch")
+            elif (kind, detail) == ("builtin", "Object") and "prototype" in access.keys:
+                if self.names.use(node) == "handed on":
+                    yield self._at(node, "external_access", "the prototype of all objects is handed on")
+            elif "caller" in access.keys and self.names.is_function((kind, detail)):
+                yield self._at(node, "external_access", "the caller of a function is not the sketch's")
             elif "constructor" in access.keys and not access.written:
                 reaches = kind in ("constructor", "function_prototype") or self.names.is_function((kind, detail))
                 if reaches:
@@ -236,8 +258,8 @@ class _Reading:
         if declared is not None and not declared.lexical:
             return
         if access.written:
-            if key == "location":
-                yield self._at(access.node, "external_access", _browser_detail(key))
+            if certain:
+                yield from self._replaced(access.node, key)
             return
         if not self._only_tested(access.node):
             yield from self._global(access.node, key)

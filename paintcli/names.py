@@ -119,7 +119,7 @@ BROWSER_REFUSED = _codes(
         OffscreenCanvas ImageData ImageBitmap Path2D createImageBitmap VideoFrame VideoDecoder VideoEncoder
         ImageDecoder MediaStreamTrackProcessor MediaStreamTrackGenerator CanvasRenderingContext2D
         OffscreenCanvasRenderingContext2D ImageBitmapRenderingContext HTMLCanvasElement CanvasGradient CanvasPattern
-        TextMetrics""",
+        TextMetrics defaultCanvas0 _renderer""",
 )
 """Globals of the page that load, evaluate code, reach the document or another canvas → code."""
 
@@ -141,11 +141,44 @@ EVENT_REACHES = words(
 )
 """Members of an event that lead to the document or the window."""
 
-CANVAS_HARMLESS = words("""
-    width height id class style position center hide show size then constructor pixelDensity toString valueOf
-    mousePressed mouseReleased mouseClicked mouseMoved mouseOver mouseOut mouseWheel doubleClicked touchStarted
-    touchMoved touchEnded hasOwnProperty toJSON""")
+CANVAS_EVENTS = words(
+    "mousePressed mouseReleased mouseClicked mouseMoved mouseOver mouseOut mouseWheel doubleClicked touchStarted"
+    " touchMoved touchEnded"
+)
+"""Methods of the canvas that take a listener."""
+
+CANVAS_HARMLESS = CANVAS_EVENTS | words(
+    "width height id class style position center hide show size then constructor pixelDensity toString valueOf"
+    " hasOwnProperty toJSON"
+)
 """What a sketch may ask of the canvas that `createCanvas` returned: its size, its place in the page, its events."""
+
+CANVAS_CHAIN = CANVAS_HARMLESS - words("width height then constructor toString valueOf hasOwnProperty toJSON")
+"""What of it returns the canvas again."""
+
+P5_GIVES_RENDERER = words("createCanvas translate rotate rotateX rotateY rotateZ scale background")
+"""p5 functions that return p5's renderer, which is also what `createCanvas` returns."""
+
+P5_GIVES_ITSELF = words("""
+    ambientLight ambientMaterial applyMatrix clear directionalLight ellipseMode emissiveMaterial frameRate frustum
+    lightFalloff lights metalness noErase noFill noLights noSmooth noStroke noTint normalMaterial orbitControl ortho
+    perspective pointLight rectMode resetMatrix resetShader shearX shearY shininess smooth specularColor
+    specularMaterial spotLight strokeCap strokeJoin tint""")
+"""p5 functions that return the p5 instance."""
+
+KEYSTONES = frozenset({"brush", "p5", "createCanvas"})
+"""Globals of the libraries that a sketch may not replace."""
+
+REACHES = _codes(
+    external_access="""
+        document ownerDocument defaultView contentWindow contentDocument localStorage sessionStorage indexedDB
+        insertAdjacentHTML getThis getFunction caller""",
+    pixel_access="getContext toDataURL toBlob drawingContext _renderer _pInst",
+)
+"""Members that lead out of the sketch whatever object has them → code, unless the sketch has such members itself."""
+
+SINKS = words("innerHTML outerHTML srcdoc cookie prepareStackTrace")
+"""Members that write a page, or hand its stack to the sketch, when they are assigned."""
 
 _CANVAS_ELEMENT = words("parent child html remove attribute removeAttribute value drop addClass elements")
 
@@ -174,7 +207,7 @@ def canvas_code(name: str) -> str | None:
     """The code for using member `name` of what `createCanvas` returned (p5's renderer)."""
     if name in CANVAS_HARMLESS:
         return None
-    return "external_access" if name in _CANVAS_ELEMENT else "pixel_access"
+    return "external_access" if name in _CANVAS_ELEMENT else P5_REFUSED.get(name, "pixel_access")
 
 
 PAGE_PIXELS = words("""

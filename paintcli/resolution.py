@@ -8,7 +8,8 @@ A value is a pair (kind, detail). Kinds:
     brush_method        detail: its name
     p5                  the class; "instance": p5.prototype or a p5 instance
     p5_function         detail: its name
-    canvas, event       what createCanvas returns; what a listener is given
+    canvas, event       p5's renderer, which createCanvas returns; what a listener is given
+    canvas_method       one that returns the canvas again
     text, number        detail: the text
     own                 a function, class, object or array of the sketch; detail: its Node
     builtin, method     detail: a path such as "Object.keys"; any other built-in method
@@ -41,13 +42,14 @@ _METHOD: Values = frozenset({("method", None)})
 MOST_VALUES = 32  # beyond, a set says "unknown" as well and stops growing
 MOST_DEPTH = 60  # of definitions followed; beyond lies the page's own witness
 
-CALLABLE = frozenset({"brush_method", "p5_function", "method", "builtin", "constructor"})
+CALLABLE = frozenset({"brush_method", "p5_function", "canvas_method", "method", "builtin", "constructor"})
 ITERATORS = words("forEach map filter some every find findIndex flatMap findLast reduce")
 EVENT_FUNCTIONS = words(
     "setup draw preload windowResized mousePressed mouseReleased mouseClicked mouseMoved mouseDragged doubleClicked"
     " keyPressed keyReleased keyTyped touchStarted touchMoved touchEnded"
 )
 _CONSTANTS = {"WEBGL": "webgl", "P2D": "p2d", "WEBGL2": "webgl2", "WEBGPU": "webgpu", "P2DP3": "p2d-p3"}
+_CALLS_BACK = ITERATORS | words("sort then catch finally setTimeout setInterval queueMicrotask requestAnimationFrame")
 _BUILTINS = words("Object Reflect Array Proxy setTimeout setInterval Symbol String Promise")
 
 
@@ -111,6 +113,8 @@ class Resolution:
         self._member_writes: list[tuple[Node, Source]] = []
         self._fields: dict[str, list[Source]] = {}  # what is assigned to members of this name, on whatever object
         self._returns: dict[Node, list[Node]] = {}
+        self._called: set[Node] = set()  # functions that are called by their name alone, or by the browser
+        self._constructed: set[Node] = set()
         self._memo: dict[Any, Values] = {}
         self._busy: set[Any] = set()
         self._scopes()
@@ -334,6 +338,12 @@ class Resolution:
             if not called or not arguments or arguments.type != "arguments":
                 continue
             passed = arguments.named
+            if node.type == "new_expression":
+                self._constructed.update(self._functions(called))
+            elif called.type == "identifier":
+                self._called.update(self._functions(called))
+            if passed and self._last_name(called) in _CALLS_BACK and (len(passed) == 1 or called.type == "identifier"):
+                self._called.update(self._functions(passed[0]))
             if self._last_name(called) == "addEventListener" and len(passed) > 1:
                 for function in self._functions(passed[1]):
                     self._pass(function, 0, Source(None, (), _EVENT))
@@ -350,12 +360,17 @@ class Resolution:
                 if of and word == "call":
                     for function in self._functions(of):
                         self._pass_all(function, passed[1:])
+                elif word in names.CANVAS_EVENTS and passed:
+                    for function in self._functions(passed[0]):
+                        self._pass(function, 0, Source(None, (), _EVENT))
                 elif of and word in ITERATORS and passed:
                     for function in self._functions(passed[0]):
                         self._pass(function, 1 if word == "reduce" else 0, Source(of, (("each", None),)))
             else:
                 for function in self._functions(called):
                     self._pass_all(function, passed)
+            for name, value in self.assigned_to_window(node).items():
+                self.implicit.setdefault(name, Binding(name)).sources.append(Source(value))
         for name, binding in [*self.globals.names.items(), *self.implicit.items()]:
             if name.startswith("on") or name in EVENT_FUNCTIONS:
                 for function in self._assigned(binding):
@@ -368,6 +383,29 @@ class Resolution:
             if object_node and ("window", None) in self.values(object_node):
                 for key in self.keys(target)[0]:
                     self.implicit.setdefault(key, Binding(key)).sources.append(source)
+
+    def assigned_to_window(self, call: Node) -> dict[str, Node]:
+        """The globals that `Object.assign(window, {a, b: 1})` makes, by name; none when they cannot all be read."""
+        arguments = call.get("arguments")
+        passed = arguments.named if arguments else []
+        function = call.get("function")
+        if len(passed) < 2 or not function or function.type != "member_expression":
+            return {}
+        if function.kids[0].type != "identifier" or self.tree.text(function) != "Object.assign":
+            return {}
+        if passed[0].type != "identifier" or self.tree.name(passed[0]) not in names.WINDOW_NAMES:
+            return {}
+        found: dict[str, Node] = {}
+        for part in passed[1:]:
+            if part.type != "object":
+                return {}
+            for kid in part.named:
+                key = kid if kid.type == "shorthand_property_identifier" else kid.get("key") or kid.get("name")
+                names_of = [self.tree.name(kid)] if key is kid else self._literal_key(key) if key else []
+                if not names_of or any(word.type in (".get", ".set") for word in kid.kids):
+                    return {}
+                found[names_of[0]] = kid.get("value") or kid
+        return found
 
     def _last_name(self, node: Node) -> str:
         """`f` of f and of a.f."""
@@ -588,7 +626,10 @@ class Resolution:
                     caller = caller.parent
                 if caller is not None and caller.type == "call_expression" and bare(caller.get("function")) is at:
                     return _WINDOW  # called where it is written
-                return self._owner(at) | {("this", None)}
+                owner = self._owner(at)
+                if not owner and at in self._called and at not in self._constructed:
+                    return _WINDOW
+                return owner | {("this", None)}
             at = at.parent
         return _WINDOW
 
@@ -655,6 +696,8 @@ class Resolution:
             if key in _CONSTANTS:
                 return frozenset({("text", _CONSTANTS[key])})
             return frozenset({("p5_function", key)}) if names.is_p5(key) else _UNKNOWN
+        if kind == "canvas" and key in names.CANVAS_CHAIN:
+            return frozenset({("canvas_method", key)})
         if kind == "own":
             return self._own_member(detail, key)
         if kind == "builtin" and "." not in detail and key not in ("constructor", "prototype"):
@@ -762,8 +805,10 @@ class Resolution:
             if kind == "own" and detail.type in FUNCTIONS:
                 for returned in self._returns.get(detail, ()):
                     found |= {_PLAIN_THIS if v == ("this", None) and plainly else v for v in self.values(returned)}
-            elif (kind, detail) == ("p5_function", "createCanvas"):
+            elif kind == "canvas_method" or (kind == "p5_function" and detail in names.P5_GIVES_RENDERER):
                 found.add(("canvas", None))
+            elif kind == "p5_function" and detail in names.P5_GIVES_ITSELF:
+                found.add(("instance", None))
             elif kind == "builtin" and passed:
                 found |= self._builtin(detail, passed)
             else:
@@ -789,7 +834,8 @@ class Resolution:
         if path in ("Object.freeze", "Object.seal"):
             return first
         if path in ("Object.getPrototypeOf", "Reflect.getPrototypeOf"):
-            return frozenset({("function_prototype", None)}) if any(map(self.is_function, first)) else _UNKNOWN
+            of_functions = ("function_prototype", None) in first or any(map(self.is_function, first))
+            return frozenset({("function_prototype", None)}) if of_functions else _UNKNOWN
         if path == "Reflect.get" and len(passed) > 1:
             return self.members(first, *self._key(passed[1], dotted=False))
         return _UNKNOWN
