@@ -147,6 +147,8 @@ def train(
     from paintcli.training.policy import load_policy
 
     check_folder(folder, resume)
+    if not recipe.is_control:
+        o.say(seen.line())
     report_to = tracker(trackio, trackio_space)
     with ExitStack() as stack:
         task = open_task(recipe, chosen, stack)

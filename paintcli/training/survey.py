@@ -24,6 +24,15 @@ class Survey:
     pace: Pace
     objections: tuple[PaintError, ...]
 
+    def line(self) -> str:
+        """What a run says of itself before it starts."""
+        reached, layers = self.coverage.mixers
+        return (
+            f"Adapter of {self.coverage.trainable:,} parameters on the token mixers of {reached} of {layers} layers; "
+            f"about {self.memory.total / memory.GB:.1f} of {self.memory.capacity / memory.GB:.0f} GB, "
+            f"{self.pace.step:.0f} s a step."
+        )
+
     def check(self) -> None:
         """Raises the first objection."""
         if self.objections:
