@@ -34,6 +34,9 @@ class Domain:
 
     @property
     def pigment_target(self) -> float:
+        """Coverage that earns all of the pigment term. Raises UsageError where the domain names none."""
+        if "pigment" not in self.targets:
+            raise UsageError(f"The domain {self.name} has no targets.pigment, which the pigment term needs.")
         return float(self.targets["pigment"])
 
     def messages(self, subject: str) -> list[dict[str, Any]]:
@@ -87,3 +90,5 @@ def load(name_or_path: str = DEFAULT) -> Domain:
         raise UsageError(f"The domain {name_or_path} is not valid TOML: {error}.") from error
     except KeyError as error:
         raise UsageError(f"The domain {name_or_path} lacks the key {error.args[0]!r}.") from error
+    except (TypeError, ValueError, AttributeError) as error:
+        raise UsageError(f"The domain {name_or_path} has a value of the wrong kind ({error}).") from error

@@ -218,6 +218,8 @@ class Assessor:
         for term, backend in (("judge", self.comparer), ("hpsv3", self.scorer)):
             if self.asks(term) and backend is None:
                 raise UsageError(f"The mix {self.mix.name} asks the {term}, but none was chosen.")
+        if self.asks("pigment"):
+            _ = self.domain.pigment_target  # a domain without one is told now, not after the first painting
 
     def asks(self, term: str) -> bool:
         """Whether this term is answered at all."""

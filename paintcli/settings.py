@@ -65,7 +65,11 @@ def load(start: Path | None = None, defaults: Mapping[str, Any] | None = None, *
     for name, default in {**DEFAULTS, **(defaults or {})}.items():
         environment = os.environ.get(f"PAINT_{name.upper()}") or None
         value = next((v for v in (flags.get(name), environment, config.get(name)) if v is not None), default)
-        values[name] = _number(name, value) if name in ("seed", "workers", "deadline") else value
+        if name in ("seed", "workers", "deadline"):
+            value = _number(name, value)
+        elif value is not None and not isinstance(value, str):  # only paint.toml can hold anything else
+            raise UsageError(f"{name} must be text in quotes, not {value!r}.")
+        values[name] = value
     if values["timeout"] not in ("sketch", "infrastructure"):
         raise UsageError(f'timeout is "sketch" or "infrastructure", not {values["timeout"]!r}.')
     values["workers"] = values["workers"] or min(os.cpu_count() or 1, 4)

@@ -4,6 +4,7 @@ import asyncio
 import io
 import itertools
 import math
+from dataclasses import replace
 
 import pytest
 from PIL import Image
@@ -226,6 +227,13 @@ def assessor(mix="judge-led", **changes):
 
 def run(coroutine):
     return asyncio.run(coroutine)
+
+
+def test_a_domain_without_a_pigment_target_is_told_before_anything_is_painted():
+    bare = replace(domains.load("hibiscus"), targets={})
+    with pytest.raises(UsageError, match=r"has no targets\.pigment"):
+        Assessor(Mix.parse("gate=.5,pigment=.5"), bare, renderer=Painter())
+    Assessor(Mix.parse("gate=1"), bare, renderer=Painter())
 
 
 def test_from_a_reply_to_a_number(pool):

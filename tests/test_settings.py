@@ -64,6 +64,8 @@ def test_paths_in_the_file_are_relative_to_it(tmp_path, monkeypatch):
         ("seed = -1", "seed must be at least 0"),
         ("workers = 0", "workers must be at least 1"),
         ("deadline = nan", "deadline must be at least"),
+        ("renderer = 7", "renderer must be text in quotes, not 7"),
+        ("domain = true", "domain must be text in quotes"),
         ("timeout = 'never'", 'timeout is "sketch" or "infrastructure"'),
     ],
 )

@@ -72,12 +72,16 @@ def show(
         buffer = io.BytesIO()
         pools.contact_sheet(entries, columns or 8).save(buffer, "PNG")
         write_atomic(Path(output), buffer.getvalue())
-        o.say(f"{len(entries)} paintings on {output}.")
+        o.say(f"{number_of(entries)} on {output}.")
     elif o.can_show() and not as_json:
         show_rows(entries, columns)
     elif not as_json:
         for entry in entries:
             typer.echo("\t".join((entry.name, entry.tier, entry.family, entry.subject)))  # rich would expand the tabs
+
+
+def number_of(paintings: Sequence[Any]) -> str:
+    return f"{len(paintings)} painting{'' if len(paintings) == 1 else 's'}"
 
 
 LEGIBLE = 20
@@ -123,7 +127,7 @@ def stats(pool: options.Pool = None, domain: options.Domain = None, as_json: opt
         return
     console = o.out()
     console.print(
-        o.plain(f"{found.name}: {told['paintings']} paintings, {told['unrated']} unrated, {told['reserved']} reserved")
+        o.plain(f"{found.name}: {number_of(found.entries)}, {told['unrated']} unrated, {told['reserved']} reserved")
     )
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for heading in ("tier", "paintings", "coverage, least", "median", "most"):
@@ -212,7 +216,7 @@ def check(
             o.out().print(o.plain(f"{kind}: {name} {detail}"))
     if not as_json:
         what = "painted again" if render else "looked at"
-        o.say(f"{len(found)} paintings {what}, {len(findings) or 'no'} finding{'s' if len(findings) != 1 else ''}.")
+        o.say(f"{number_of(found.entries)} {what}, {len(findings) or 'no'} finding{'s' if len(findings) != 1 else ''}.")
     kinds = {kind for kind, _, _ in findings}
     if kinds:
         raise typer.Exit(4 if "unavailable" in kinds else 3 if "refused" in kinds else 1)
@@ -316,4 +320,4 @@ def import_(
         return
     for problem in left_out:
         o.say(f"left out: {problem}")
-    o.out().print(o.plain(f"{len(added)} paintings added to {target}."))
+    o.out().print(o.plain(f"{number_of(added)} added to {target}."))
