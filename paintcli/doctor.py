@@ -53,7 +53,7 @@ def _page() -> Iterator[Finding]:
         names = ", ".join(f"{library.name} {library.version}" for library in LIBRARIES)
         yield Finding("page libraries", "ok", f"{names} (integrity checked)")
     except PaintError as error:
-        yield Finding("page libraries", "gap", str(error), "`paint doctor --fix` fetches them from npm")
+        yield Finding("page libraries", "gap", str(error), "they come from npm, once, checked by their hashes")
         return
     try:
         chromium = find_chromium()

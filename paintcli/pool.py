@@ -136,8 +136,8 @@ class Pool:
         """Read a pool folder. Raises UsageError, in one sentence, at the first thing that is wrong with it."""
         entries, problems = read(path)
         if problems:
-            more = f" (and {len(problems) - 1} more; `paint pool check` lists them)" if len(problems) > 1 else ""
-            raise UsageError(f"The pool {path} is not usable: {problems[0]}{more}")
+            more = f" (and {len(problems) - 1} more: `paint pool check` lists them)" if len(problems) > 1 else ""
+            raise UsageError(f"The pool {path} is not usable: {str(problems[0]).rstrip('.')}{more}.")
         return cls(name=path.resolve().name, path=path, entries=tuple(entries), origin=origin or f"the pool {path}")
 
     def __len__(self) -> int:

@@ -229,7 +229,7 @@ def test_several_faults_are_counted(tmp_path):
     folder = make_pool(tmp_path / "p", per_tier=2)
     rows = [row | {"file_name": f"gone-{i}.png"} for i, row in enumerate(read_rows(folder))]
     write_rows(folder, rows)
-    with pytest.raises(UsageError, match="and 3 more"):
+    with pytest.raises(UsageError, match=r"does not exist \(and 3 more: `paint pool check` lists them\)\.$"):
         Pool.load(folder)
 
 
