@@ -226,6 +226,12 @@ function stop() {
   $("live-note").textContent = "";
 }
 
+function fit(width, height) {
+  frame.width = width;
+  frame.height = height;
+  frame.style.transform = `scale(${$("stage").clientWidth / width})`;
+}
+
 async function repaint() {
   stop();
   const p = open;
@@ -246,16 +252,18 @@ async function repaint() {
   frame = make("iframe", { title: "The sketch, painted in this browser" });
   frame.setAttribute("sandbox", "allow-scripts");
   frame.setAttribute("tabindex", "-1");
-  frame.width = width;
-  frame.height = height;
-  frame.style.transform = `scale(${$("stage").clientWidth / width})`;
-  frame.srcdoc = `<!doctype html><meta charset="utf-8">${inline(PRELUDE.replace("SEED", p.seed >>> 0))}${LIBRARIES.map(inline).join("")}${inline(
-    "document.documentElement.style.cssText='overflow:hidden';document.body&&(document.body.style.margin='0')")}<body>${inline("document.body.style.margin='0'")}${inline(code)}</body>`;
+  fit(width, height);
+  frame.srcdoc = `<!doctype html><meta charset="utf-8">${inline(PRELUDE.replace("SEED", p.seed >>> 0))}${LIBRARIES.map(inline).join("")}<body>${inline(
+    "document.body.style.margin = 0; document.body.style.overflow = 'hidden'")}${inline(code)}</body>`;
   $("stage").replaceChildren(frame);
 }
 
 addEventListener("message", (event) => {
   if (!frame || event.source !== frame.contentWindow || typeof event.data !== "object" || !event.data) return;
+  if (Array.isArray(event.data.size)) {
+    const [width, height] = event.data.size.map(Number);
+    if (width > 0 && height > 0 && width < 10000 && height < 10000) fit(width, height);
+  }
   if ("done" in event.data) $("live-note").textContent = `painted here in ${Number(event.data.done).toFixed(1)} s; another machine's colours differ a little`;
   if ("error" in event.data) $("live-note").textContent = `The sketch fails here: ${String(event.data.error).slice(0, 200)}`;
 });
