@@ -1,4 +1,4 @@
-"""The gallery as a reader meets it: in a real browser, from disk and from a server, by keyboard, with hostile sketches."""
+"""The gallery as a reader meets it: in a real browser, from disk and served, by keyboard, with hostile sketches."""
 
 import asyncio
 import contextlib
@@ -27,14 +27,23 @@ try { new Image().src = there + "image"; } catch {}
 try { new WebSocket(there.replace("http", "ws") + "socket"); } catch {}
 try { navigator.sendBeacon(there + "beacon"); } catch {}
 try { const s = document.createElement("script"); s.src = there + "script"; document.head.append(s); } catch {}
-try { const s = document.createElement("link"); s.rel = "stylesheet"; s.href = there + "style"; document.head.append(s); } catch {}
+try {
+  const s = document.createElement("link");
+  Object.assign(s, { rel: "stylesheet", href: there + "style" });
+  document.head.append(s);
+} catch {}
 try { const f = document.createElement("iframe"); f.src = there + "frame"; document.body.append(f); } catch {}
 try { eval("fetch(there + 'eval')"); } catch {}
 try { window.open(there + "open"); } catch {}
 try { top.location = there + "top"; } catch {}
 try { parent.document.title = "taken"; } catch {}
 try { localStorage.x = 1; parent.postMessage({ error: "storage is open" }, "*"); } catch {}
-function setup() { createCanvas(600, 600, WEBGL); background("#fbf7ee"); noLoop(); setTimeout(() => { location = there + "self"; }, 50); }
+function setup() {
+  createCanvas(600, 600, WEBGL);
+  background("#fbf7ee");
+  noLoop();
+  setTimeout(() => { location = there + "self"; }, 50);
+}
 """
 
 
