@@ -74,7 +74,7 @@ def _table(first: str, *others: str) -> Table:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="dim")
-    table.add_column(first)
+    table.add_column(first, overflow="fold", min_width=16)
     for name in others:
         table.add_column(name, justify="right", no_wrap=True)
     return table

@@ -120,7 +120,7 @@ def analyze(
     else:
         console = o.out()
         if not console.is_terminal:
-            console.width = 120  # as wide as the widest table: rich would cut it at 80
+            console.width = 140  # as wide as the widest table: rich would cut it at 80
         width = console.width
         if len(reports) > 1:
             console.print(terminal.comparison(reports))
