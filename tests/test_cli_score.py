@@ -333,3 +333,12 @@ def test_an_unreadable_picture_is_told_and_the_rest_judged(paint, here):
     assert cut["score"] is None
     assert "not a readable picture" in cut["unavailable"][0]
     assert good["score"] is not None
+
+
+def test_no_browser_is_one_sentence(paint, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PAINT_CHROMIUM", "/nonexistent")
+    (tmp_path / "leaf.js").write_text(LEAF)
+    ran = paint("score", "leaf.js", "--mix", "gate=.5,length=.5")
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.splitlines()[-1].startswith("paint: PAINT_CHROMIUM names /nonexistent")

@@ -144,10 +144,11 @@ class Jury:
         from paintcli.pool import sketch_beside
         from paintcli.reward import Evaluation, combine
 
+        is_sketch = name == STDIN or Path(name).suffix.lower() in SKETCHES
+        if is_sketch and self.assessor.renderer is None:
+            self.open_renderer()  # no browser at all is no row of the table: it ends the command, as in `paint render`
         try:
-            if name == STDIN or Path(name).suffix.lower() in SKETCHES:
-                if self.assessor.renderer is None:
-                    self.open_renderer()
+            if is_sketch:
                 data = sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
                 reply = sketches.read(data, "standard input" if name == STDIN else name)
                 return await self.assessor.evaluate(reply, self.references, self.chosen.seed, name)
