@@ -218,7 +218,8 @@ def verdict(report: dict[str, Any]) -> list[str]:
     moved_terms = [
         (n, e) for n, e in report["terms"].items() if e["contribution"] is not None and e["change"]["low"] is not None
     ]
-    name, entry = max(moved_terms, key=lambda item: abs(item[1]["contribution"]), default=("", {}))
+    nothing: tuple[str, dict[str, Any]] = ("", {})
+    name, entry = max(moved_terms, key=lambda item: abs(item[1]["contribution"]), default=nothing)
     if entry and not report["flat"] and abs(entry["contribution"]) > 0.2 * abs(change["value"] or 0):
         said.append(
             f"Of the terms, {name} moved the reward most: {number(entry['first'])} → {number(entry['last'])} "
