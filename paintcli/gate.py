@@ -113,6 +113,11 @@ class _Reading:
                 yield self._at(node, "external_access", "import reaches modules")
         for access in self.names.accesses():
             yield from self._access(access)
+        for node, name, value in self.names.replaced():
+            if name == "location":
+                yield self._at(node, "external_access", _browser_detail(name))
+            elif name in names.KEYSTONES and value != self.names.global_value(name):
+                yield self._at(node, "pixel_access", f"{name} is replaced by the sketch's own")
         if not self.paints:
             yield Violation("no_painting_calls", None, "nothing in the code paints with the brush")
 
@@ -146,8 +151,6 @@ class _Reading:
     def _identifier(self, node: Node) -> Iterator[Violation]:
         name = self.tree.name(node)
         if node in self.names.quiet:
-            if self.names.use(node) == "written" and self.names.is_global(node):
-                yield from self._replaced(node, name)
             return
         if not self.names.is_global(node):
             values = self.names.values(node)
@@ -159,14 +162,6 @@ class _Reading:
         if self._only_tested(node):
             return
         yield from self._global(node, name)
-
-    def _replaced(self, node: Node, name: str) -> Iterator[Violation]:
-        """A global that is assigned: `location` navigates, the libraries' own names are not to be replaced."""
-        right = node.parent.get("right") if node.parent else None
-        if name == "location":
-            yield self._at(node, "external_access", _browser_detail(name))
-        elif name in names.KEYSTONES and right and self.names.values(right) != self.names.global_value(name):
-            yield self._at(node, "pixel_access", f"{name} is replaced by the sketch's own")
 
     def _only_tested(self, node: Node) -> bool:
         """`typeof fetch`, `x instanceof Function`: looked at, not used."""
@@ -257,11 +252,7 @@ class _Reading:
             return  # `this.text` in a function that makes objects with a text of their own, `this.circle` of a brush
         if declared is not None and not declared.lexical:
             return
-        if access.written:
-            if certain:
-                yield from self._replaced(access.node, key)
-            return
-        if not self._only_tested(access.node):
+        if not access.written and not self._only_tested(access.node):
             yield from self._global(access.node, key)
 
     def _brush_member(self, access: Access, *, copy: bool) -> Iterator[Violation]:
@@ -315,8 +306,13 @@ class _Reading:
         if node.type == "new_expression":
             if ("p5", None) in target:
                 yield self._at(node, "external_access", "new p5 starts a second p5 beside the sketch")
-        elif function is not None and "constructor" in self.names.keys(function)[0] and passed != []:
-            yield self._at(node, "external_access", "a constructor called with code")
+        else:
+            named = function is not None and "constructor" in self.names.keys(function)[0]
+            if (named or ("constructor", None) in target) and passed != []:
+                yield self._at(node, "external_access", "a constructor called with code")
+        changes = any(kind == "builtin" and path in _MUTATORS for kind, path in target)
+        if changes and passed and ("brush", None) in self.names.values(passed[0]):
+            yield self._at(node, "pixel_access", "a method of the brush is overridden")
         for timer in ("setTimeout", "setInterval"):
             if ("builtin", timer) in target and passed and self._is_text(passed[0]):
                 yield self._at(node, "external_access", f"{timer} with a string evaluates code")
@@ -331,6 +327,11 @@ class _Reading:
             return False
         return any(kid.type in ("string", "template_string") for kid in plain.named)
 
+
+_MUTATORS = names.words(
+    "Object.assign Object.defineProperty Object.defineProperties Object.setPrototypeOf"
+    " Reflect.set Reflect.defineProperty Reflect.deleteProperty Reflect.setPrototypeOf"
+)
 
 _OBJECT_MEMBERS = frozenset(
     {"hasOwnProperty", "toString", "valueOf", "constructor", "__proto__", "propertyIsEnumerable"}

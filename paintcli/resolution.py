@@ -109,7 +109,7 @@ class Resolution:
         self.implicit: dict[str, Binding] = {}  # globals that are only assigned, by name or as window.name
         self.quiet: set[Node] = set()  # identifiers that are declared or assigned, not read
         self._patterns: list[tuple[Node, Source, Node | str | None]] = []  # destructured: pattern, of what, which key
-        self._assignments: list[tuple[str, Scope, Source]] = []
+        self._assignments: list[tuple[Node, Scope, Source]] = []
         self._member_writes: list[tuple[Node, Source]] = []
         self._fields: dict[str, list[Source]] = {}  # what is assigned to members of this name, on whatever object
         self._returns: dict[Node, list[Node]] = {}
@@ -260,7 +260,7 @@ class Resolution:
             if target.type in _PATTERN_NAMES:
                 if not reads:
                     self.quiet.add(target)
-                self._assignments.append((self.tree.name(target), scope, found))
+                self._assignments.append((target, scope, found))
             elif target.type in ("member_expression", "subscript_expression"):
                 key = target.get("property") or target.get("index")
                 if key:
@@ -319,7 +319,8 @@ class Resolution:
     # -- links: who assigns to what, who calls whom ------------------------------------------------------------------
 
     def _link_assignments(self) -> None:
-        for name, scope, source in self._assignments:
+        for target, scope, source in self._assignments:
+            name = self.tree.name(target)
             binding = self.lookup(name, scope)
             if binding is None:
                 binding = self.implicit.setdefault(name, Binding(name))
@@ -360,6 +361,9 @@ class Resolution:
                 if of and word == "call":
                     for function in self._functions(of):
                         self._pass_all(function, passed[1:])
+                elif of and word == "then" and passed:  # what is awaited is taken for what comes of it
+                    for function in self._functions(passed[0]):
+                        self._pass(function, 0, Source(of))
                 elif word in names.CANVAS_EVENTS and passed:
                     for function in self._functions(passed[0]):
                         self._pass(function, 0, Source(None, (), _EVENT))
@@ -849,12 +853,12 @@ class Resolution:
 
     def accesses(self) -> Iterator[Access]:
         """Every member that is taken from anything, in no particular order."""
+        written = {target for target, _ in self._member_writes}
         for node in self.tree.nodes:
             if node.type in ("member_expression", "subscript_expression"):
-                of, parent = node.get("object"), node.parent
-                written = bool(parent and parent.type == "assignment_expression" and parent.get("left") is node)
+                of = node.get("object")
                 if of:
-                    yield Access(node, self.values(of), *self.keys(node), written)
+                    yield Access(node, self.values(of), *self.keys(node), node in written)
             elif node.type == "call_expression":
                 target = self.values(bare(node.get("function")) or node)
                 arguments = node.get("arguments")
@@ -869,6 +873,18 @@ class Resolution:
                 yield Access(pattern, objects, frozenset({key}), True, False)
             else:
                 yield Access(pattern, objects, *self._key(key), False)
+
+    def replaced(self) -> Iterator[tuple[Node, str, Values]]:
+        """Every global that is assigned, by its name or as a member of the window: where, which, and what it gets."""
+        for target, scope, source in self._assignments:
+            name = self.tree.name(target)
+            if self.lookup(name, scope) is None:
+                yield target, name, self._source(source)
+        for target, source in self._member_writes:
+            of = target.get("object")
+            if of and ("window", None) in self.values(of):
+                for key in self.keys(target)[0]:
+                    yield target, key, self._source(source)
 
     def use(self, node: Node) -> str:
         """What becomes of the value of an expression: "member", "alias", "test", "written" or "handed on"."""

@@ -138,6 +138,10 @@ HONEST = [
     ("if (typeof module !== 'undefined' && module.exports) module.exports = { a: 1 }",),
     ("const html = '<div>', url = 'https://example.com', script = 'alert(1)'; html + url + script",),
     ("label: for (const s of new Store().set('a', 1).filter(Boolean)) break label", 'class Store { #m = new Map(); get(k) { return this.#m.get(k) } set(k, v) { this.#m.set(k, v); return this } filter(f) { return [...this.#m].filter(f) } save() {} select() {} copy() {} }'),
+    ('const C = [].constructor; new C(3); Object.assign({}, brush).circle(0, 0, 9); Object.freeze(brush); let b; b = brush; b.circle(0, 0, 9); b = null',),
+    ('Math.random = () => 0.5; [1].pick()', 'Array.prototype.pick = function () { return this[0] }; if (!Array.prototype.at) Array.prototype.at = function (i) { return this[i] }'),
+    ('emit({ target: { x: 1 }, detail: 2, source: [3] })', 'const heard = [e => brush.circle(e.target.x, e.detail, 20 + e.source[0])]; function emit(e) { heard.forEach(f => f(e)) }'),
+    ("p5.disableFriendlyErrors = true; if ('ontouchstart' in window) {} if (!window.brush) throw new Error('p5.brush is missing')",),
 ]
 
 CHEATS = [
@@ -400,6 +404,22 @@ CHEATS = [
     ("if (1) {} /'/; document.title = 'x'; /'/",),
     ('const a = true?.5:1; document.title = a',),
     ("{ using x = { [Symbol.dispose]() { document.title = 'x' } } }",),
+    ('1', '({ brush } = { brush: { circle() {} } })'),
+    ('1', '[brush] = [new Proxy(brush, {})]'),
+    ('brush &&= { ...brush }',),
+    ('for (brush of [{}]);',),
+    ('window.brush ||= 1',),
+    ('Object.assign(brush, { fill() {} })',),
+    ('const A = Object.assign, b = brush; A(b, { fill() {} })',),
+    ('Object.defineProperties(brush, { fill: { value() {} } })',),
+    ("const S = Reflect.set; S(brush, 'fill', 1)",),
+    ('({ a: brush.fill } = { a: 1 })',),
+    ('[brush.circle] = [1]',),
+    ('brush.fill ||= 3',),
+    ('brush.noFill++',),
+    ("const { log: { constructor: F } } = console; F('return 1')",),
+    ("for (const v of Object.values({ a() {} })) { const K = v.constructor; K('x')() }",),
+    ('createCanvas(600, 600, WEBGL).then(c => c.elt.remove())',),
 ]
 
 SKETCHES = [

@@ -135,18 +135,18 @@ def test_what_cannot_be_a_sketch_is_one_sentence(data, words):
 @pytest.mark.parametrize(
     "text",
     [
-        "(" * 60_000,
-        "[" * 30_000 + "]" * 30_000,
-        "{" * 50_000 + "ellipse();" * 10,
-        "a?" * 30_000 + "1",
-        "x=>" * 30_000 + "1",
-        "'a'+" * 15_000 + "'b'",
+        "(" * 40_000,
+        "[" * 15_000 + "]" * 15_000,
+        "{" * 30_000 + "ellipse();" * 10,
+        "a?" * 20_000 + "1",
+        "x=>" * 15_000 + "1",
+        "'a'+" * 6_000 + "'b'",
         "`${" * 20_000,
-        "const a = 1;\n" * 10_000,
-        "```\n" * 20_000,
-        "<think>\n" * 20_000,
+        "const a = 1;\n" * 4_000,
+        "```\n" * 8_000,
+        "<think>\n" * 8_000,
         "```js\nlet a = {};\n```\n" * 4_000,
-        "I think; (maybe) it's fine } \n" * 5_000,
+        "I think; (maybe) it's fine } \n" * 2_000,
         "x" * 5_000_000,
         "function setup(){brush.circle(1,2,3)}\n" * 130_000,
         "var a0 = window;" + "".join(f"var a{i + 1} = a{i} || a{i};" for i in range(3_000)),
@@ -160,7 +160,7 @@ def test_size_and_nesting_are_borne(text):
         sketch = extract(text, name)
         gate.check(sketch, domains.load())
         assert sketch.inventory.code_chars == len(sketch.source)
-    assert time.monotonic() - begun < 60
+    assert time.monotonic() - begun < 30
 
 
 def test_nothing_that_is_mangled_raises():
@@ -168,7 +168,7 @@ def test_nothing_that_is_mangled_raises():
     domain, dice = domains.load(), random.Random(7)
     texts = [path.read_text("utf-8", errors="replace") for path in HONEST]
     pieces = [word for text in texts for word in text.split(" ")] + list("{}[]()`\"'/\\;,.*=>?:$#@!\0\u2028\ud800")
-    for _ in range(400):
+    for _ in range(250):
         words = dice.choice(texts).split(" ")
         for _ in range(dice.randint(1, 12)):
             at = dice.randrange(len(words))
