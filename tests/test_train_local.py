@@ -186,7 +186,8 @@ def test_a_model_without_weights_leaves_no_run_behind(here, paint, monkeypatch, 
     shutil.copytree(here / "model", tmp_path / "half")
     (tmp_path / "half" / "model.safetensors").unlink()
     refused = paint("train", "--model", tmp_path / "half", "--run-tag", "never")
-    assert refused.code == 1 and len(refused.err.strip().splitlines()) == 1 and "nothing that can be loaded" in refused.err
+    assert refused.code == 1 and len(refused.err.strip().splitlines()) == 1
+    assert "nothing that can be loaded" in refused.err
     assert not (here / "runs" / "never").exists()
 
 

@@ -13,10 +13,11 @@ import random
 import sys
 from pathlib import Path
 
-# the base model was never taught a chat; these are the markers its instruction-tuned sister uses
+# The base model was never taught a chat: the markers are its instruction-tuned sister's. A reply ends in <eos>, which
+# it knows; <end_of_turn> it had not learned after two epochs, and every reply ran to the limit.
 TEMPLATE = (
     "{{ bos_token }}{% for m in messages %}<start_of_turn>{{ 'model' if m.role == 'assistant' else 'user' }}\n"
-    "{{ m.content }}<end_of_turn>\n{% endfor %}{% if add_generation_prompt %}<start_of_turn>model\n{% endif %}"
+    "{{ m.content }}{{ eos_token if m.role == 'assistant' else '<end_of_turn>' }}\n{% endfor %}{% if add_generation_prompt %}<start_of_turn>model\n{% endif %}"
 )
 FRAME = """function setup() {{
 createCanvas(600, 600, WEBGL);
@@ -46,7 +47,6 @@ def base_model(out: Path) -> None:
         del model.config.quantization_config
     model.load_state_dict(packed.state_dict())
     model.generation_config = packed.generation_config
-    model.generation_config.eos_token_id = [words.eos_token_id, words.convert_tokens_to_ids("<end_of_turn>")]
     words.chat_template = TEMPLATE
     model.save_pretrained(out / "gemma-3-270m")
     words.save_pretrained(out / "gemma-3-270m")
