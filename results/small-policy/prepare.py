@@ -17,7 +17,8 @@ from pathlib import Path
 # it knows; <end_of_turn> it had not learned after two epochs, and every reply ran to the limit.
 TEMPLATE = (
     "{{ bos_token }}{% for m in messages %}<start_of_turn>{{ 'model' if m.role == 'assistant' else 'user' }}\n"
-    "{{ m.content }}{{ eos_token if m.role == 'assistant' else '<end_of_turn>' }}\n{% endfor %}{% if add_generation_prompt %}<start_of_turn>model\n{% endif %}"
+    "{{ m.content }}{{ eos_token if m.role == 'assistant' else '<end_of_turn>' }}\n"
+    "{% endfor %}{% if add_generation_prompt %}<start_of_turn>model\n{% endif %}"
 )
 FRAME = """function setup() {{
 createCanvas(600, 600, WEBGL);
