@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from paintcli.pool import Pool
 
 
+def label(spec: str) -> str:
+    """How a chosen judge or scorer is named in every output: the embedded one always says that it stands in."""
+    return "taste (stand-in)" if spec == "taste" else spec
+
+
 def make_renderer(spec: str, *, workers: int = 2, deadline: float = 30.0) -> Renderer:
     """`local`: the Chromium of this machine; `workers` pages at once, `deadline` in seconds a painting."""
     if _split(spec) == ("local", ""):

@@ -220,6 +220,13 @@ def test_no_browser_is_one_sentence(paint, monkeypatch, here):
     assert ran.code == 1 and "no-such-browser" in ran.err and ran.err.count("\n") == 1
 
 
+def test_a_browser_that_does_not_start_is_one_sentence(paint, monkeypatch):
+    write("leaf.js")
+    monkeypatch.setenv("PAINT_CHROMIUM", "true")
+    ran = paint("render", "leaf.js")
+    assert ran.code == 1 and "stopped at once" in ran.err and ran.err.count("\n") == 1
+
+
 def test_watch_paints_again_on_save(here):
     write("leaf.js")
     watcher = subprocess.Popen(

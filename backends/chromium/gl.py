@@ -7,7 +7,7 @@ import contextlib
 import json
 import os
 import sys
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -56,7 +56,10 @@ def probe_gl(program: Path | None = None, *, fresh: bool = False) -> GL:
     if key in remembered:
         return GL(**remembered[key])
     for name in [wanted] if wanted else ORDER:
-        renderer = _ask(program, name)
+        try:
+            renderer = _ask(program, name)
+        except Unavailable as error:  # it does not even start, with whatever GL
+            raise PaintError(str(error)) from error
         if renderer and _kind(renderer) == name:
             gl = GL(name, renderer)
             _write({**_read(), key: asdict(gl)})
@@ -72,17 +75,15 @@ def _kind(renderer: str) -> str:
 
 
 def _ask(program: Path, name: str) -> str:
-    """What the browser's WebGL says it is when started for `name`; empty when it has none."""
-    answer: list[str] = []
+    """What the browser's WebGL says it is when started for `name`; empty when it has none or dies of the question.
 
-    def ask() -> None:
-        with contextlib.suppress(BrowserGone, PageGone, CallTimeout, Unavailable):
-            answer.append(asyncio.run(_asked(program, name)))
-
-    thread = threading.Thread(target=ask)  # the caller may have an event loop of its own
-    thread.start()
-    thread.join()
-    return answer[0] if answer else ""
+    Raises Unavailable when the browser does not start.
+    """
+    with ThreadPoolExecutor(1) as apart:  # the caller may have an event loop of its own
+        try:
+            return apart.submit(lambda: asyncio.run(_asked(program, name))).result()
+        except (BrowserGone, PageGone, CallTimeout):
+            return ""
 
 
 async def _asked(program: Path, name: str) -> str:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from paintcli.cli import options
+from paintcli.cli.chosen import comparer_of, draw, find_pool
 
 if TYPE_CHECKING:
-    from paintcli.backends.protocols import Comparer, Scorer
+    from paintcli.backends.protocols import Comparer
     from paintcli.judging import Judgement
     from paintcli.pool import Pool, Reference
     from paintcli.settings import Settings
@@ -82,54 +83,6 @@ def judge(
         raise typer.Exit(4)
 
 
-# -- shared with `paint score` -------------------------------------------------------------------------------------
-
-
-def find_pool(chosen: Settings) -> Pool:
-    """The pool of these settings, said on stderr when nobody named it."""
-    from huggingface_hub import get_token
-
-    from paintcli.cli import output as o
-    from paintcli.pool import resolve
-
-    found = resolve(chosen.pool, chosen.project, chosen.domain, hub=get_token() is not None)
-    if not chosen.pool:
-        o.say(f"References from {found.origin}.")
-    return found
-
-
-def comparer_of(chosen: Settings, pool: Pool | None, stack: ExitStack) -> Comparer:
-    from paintcli.backends.specs import make_comparer
-
-    return _until(stack, make_comparer(chosen.judge, pool))
-
-
-def scorer_of(chosen: Settings, pool: Pool | None, stack: ExitStack) -> Scorer:
-    from paintcli.backends.specs import make_scorer
-
-    return _until(stack, make_scorer(chosen.scorer, pool))
-
-
-def _until(stack: ExitStack, backend: Any) -> Any:
-    """Read a local model now, so that a missing one is said once; close what can be closed when the command ends."""
-    if hasattr(backend, "close"):
-        stack.callback(backend.close)
-    if hasattr(backend, "load"):
-        backend.load()
-    return backend
-
-
-def draw(pool: Pool | None, references: int, seed: int) -> list[Reference]:
-    from paintcli.cli import output as o
-    from paintcli.pool import shares_of
-
-    assert pool is not None
-    drawn = pool.draw(shares_of(references), seed)
-    for warning in drawn.warnings:
-        o.say(warning)
-    return list(drawn.references)
-
-
 def opponent(name: str) -> Reference:
     """A picture that is no pool's: the other side of --against."""
     from paintcli.errors import UsageError
@@ -177,8 +130,8 @@ async def judge_all(
     as_json: bool,
 ) -> int:
     """Judge every picture, print as it goes; returns how many could not be judged."""
+    from paintcli.backends.specs import label
     from paintcli.cli import output as o
-    from paintcli.cli.score import label
     from paintcli.errors import PaintError
     from paintcli.judging import judge, trust
     from paintcli.painting import Painting
@@ -284,9 +237,9 @@ def share(told: dict[str, Any]) -> str:
 
 async def show_held_out(pool: Pool, comparer: Comparer, criteria: str, spec: str, as_json: bool) -> None:
     """Agreement with the rater's own ratings; for the embedded judge its leave-one-family-out accuracy too."""
+    from paintcli.backends.specs import label
     from paintcli.backends.taste import Taste, leave_family_out
     from paintcli.cli import output as o
-    from paintcli.cli.score import label
     from paintcli.judging import held_out
 
     with o.progress(1, "judging the reserved part"):

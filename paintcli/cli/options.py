@@ -7,7 +7,10 @@ from typing import Annotated
 import typer
 
 Renderer = Annotated[
-    str | None, typer.Option("--renderer", metavar="SPEC", help="Who paints: local, hub:SPACE.", show_default=False)
+    str | None,
+    typer.Option(
+        "--renderer", metavar="SPEC", help="Who paints: local, the Chromium of this machine.", show_default=False
+    ),
 ]
 Scorer = Annotated[
     str | None,

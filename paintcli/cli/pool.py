@@ -55,7 +55,7 @@ def show(
     from paintcli import pool as pools
     from paintcli import settings
     from paintcli.cli import output as o
-    from paintcli.cli.judge import find_pool
+    from paintcli.cli.chosen import find_pool
     from paintcli.errors import UsageError
     from paintcli.files import write_atomic
 
@@ -118,7 +118,7 @@ def stats(pool: options.Pool = None, domain: options.Domain = None, as_json: opt
     from paintcli import pool as pools
     from paintcli import settings
     from paintcli.cli import output as o
-    from paintcli.cli.judge import find_pool
+    from paintcli.cli.chosen import find_pool
 
     found = find_pool(settings.load(pool=pool, domain=domain))
     told = pools.stats(found)
@@ -179,7 +179,7 @@ def check(
     from paintcli import pool as pools
     from paintcli import settings
     from paintcli.cli import output as o
-    from paintcli.cli.judge import find_pool
+    from paintcli.cli.chosen import find_pool
     from paintcli.errors import PaintError, UsageError
     from paintcli.painting import Painting
     from paintcli.pool import Pool

@@ -110,7 +110,8 @@ class Jury:
 
     def __init__(self, chosen: Any, mix: Any, observe: bool, references: int, stack: ExitStack) -> None:
         from paintcli import domains
-        from paintcli.cli.judge import comparer_of, find_pool, scorer_of
+        from paintcli.backends.specs import label
+        from paintcli.cli.chosen import comparer_of, find_pool, scorer_of
         from paintcli.pool import Draw, shares_of
         from paintcli.reward import Assessor
 
@@ -157,7 +158,9 @@ class Jury:
             sketch = sketches.read(source.read_bytes(), str(source)) if source else None
             return await self.assessor.evaluate_picture(painting, sketch, self.references, name)
         except PaintError as error:
-            return Evaluation(name, combine(self.assessor.mix, {}, {"gate": str(error)}))
+            return Evaluation(
+                name, combine(self.assessor.mix, {}, {"gate": str(error)}, stand_in=self.assessor.stand_in)
+            )
 
     def open_renderer(self) -> None:
         from dataclasses import replace
@@ -166,11 +169,6 @@ class Jury:
 
         painter: Any = make_renderer(self.chosen.renderer, workers=self.chosen.workers, deadline=self.chosen.deadline)
         self.assessor = replace(self.assessor, renderer=self.stack.enter_context(painter))
-
-
-def label(spec: str) -> str:
-    """How a backend is named in every output."""
-    return "taste (stand-in)" if spec == "taste" else spec
 
 
 def tell(sentences: Iterable[str]) -> None:

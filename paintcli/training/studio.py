@@ -134,7 +134,7 @@ def _rounded(seconds: float | None) -> float | None:
 
 def open_studio(recipe: Recipe, domain: Domain, pool: Pool | None, stack: ExitStack) -> Studio:
     """The studio of a recipe with its backends, closed with `stack`. Raises PaintError for what cannot be had."""
-    from paintcli.backends.specs import make_comparer, make_renderer, make_scorer
+    from paintcli.backends.specs import label, make_comparer, make_renderer, make_scorer
 
     mix = recipe.weights()
 
@@ -151,15 +151,11 @@ def open_studio(recipe: Recipe, domain: Domain, pool: Pool | None, stack: ExitSt
         comparer=kept(make_comparer(recipe.judge, pool)) if mix.wants("judge") else None,
         scorer=kept(make_scorer(recipe.scorer, pool)) if mix.wants("hpsv3") else None,
         renderer=kept(make_renderer(recipe.renderer, workers=recipe.workers, deadline=recipe.deadline)),
-        labels={"renderer": recipe.renderer, "judge": _label(recipe.judge), "hpsv3": _label(recipe.scorer)},
+        labels={"renderer": recipe.renderer, "judge": label(recipe.judge), "hpsv3": label(recipe.scorer)},
         stand_in=recipe.scorer == "taste",
         timeout_is_ours=recipe.timeout == "infrastructure",
     )
     return Studio(recipe, domain, assessor, pool)
-
-
-def _label(spec: str) -> str:
-    return "taste (stand-in)" if spec == "taste" else spec
 
 
 def needs_pool(recipe: Recipe) -> bool:
