@@ -9,9 +9,6 @@ from __future__ import annotations
 
 import re
 
-P5_VERSION = "2.3.4"
-BRUSH_VERSION = "2.2.2"
-
 
 def words(text: str) -> frozenset[str]:
     """The words of a text as a set."""
