@@ -34,6 +34,14 @@ CHEATS = {
     "GL in an asynchronous draw": (("", "", "async", "await null; drawingContext.clear(16384);"), "pixel"),
     "an element after an await": (("async", "await null; document.createElement('b');", "", ""), "external"),
     "a query": (("", "document.querySelector('canvas');", "", ""), "external"),
+    "the document under a name that syntax cannot follow": (
+        ("", "const key = (s) => s.split('').reverse().join(''); window[key('tnemucod')].title = 'leaf';", "", ""),
+        "external",
+    ),
+    "the document of the camera": (
+        ("", "", "", "createCamera()._renderer.canvas.ownerDocument;"),
+        "external",
+    ),
     "markup": (("", "document.body.innerHTML = '<b>leaf</b>';", "", ""), "external"),
     "an argument's valueOf": (
         ("", "", "", "random({ valueOf() { p5.prototype.ellipse.call(p5.instance, 0, 0, 50, 50); return 1; } });"),

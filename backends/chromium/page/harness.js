@@ -113,14 +113,20 @@
     });
   }
 
-  // A property of the page that only counts when the sketch itself sets it.
-  function watchSetter(owner, key, name) {
+  // A property of the page that only counts when the sketch itself reads or sets it.
+  function watchAccess(owner, key, name) {
     const property = descriptorOf(owner, key);
     const seen = slot(name);
+    const count = () => depth === 0 && sketching > 0 && seen.n++;
     define(owner, key, {
-      ...property,
-      set(value) {
-        if (depth === 0 && sketching > 0) seen.n++;
+      configurable: property.configurable,
+      enumerable: property.enumerable,
+      get: property.get && function () {
+        count();
+        return apply(property.get, this, []);
+      },
+      set: property.set && function (value) {
+        count();
         apply(property.set, this, [value]);
       },
     });
@@ -320,7 +326,13 @@
     watch(Document.prototype, key, "page.document", true);
   for (const key of ["insertAdjacentHTML", "insertAdjacentElement", "setHTMLUnsafe", "setHTML", "attachShadow"])
     watch(Element.prototype, key, "page.document", true);
-  for (const key of ["innerHTML", "outerHTML"]) watchSetter(Element.prototype, key, "page.document");
+  for (const key of ["innerHTML", "outerHTML"]) watchAccess(Element.prototype, key, "page.document");
+  watchAccess(Node.prototype, "ownerDocument", "page.document");
+  // `window.document` itself cannot be redefined, but whatever is done with it goes through one of these.
+  for (const key of ownKeys(Document.prototype)) {
+    const property = descriptorOf(Document.prototype, key);
+    if (property.get && property.configurable && key !== "cookie") watchAccess(Document.prototype, key, "page.document");
+  }
   watch(HTMLCanvasElement.prototype, "getContext", "page.getContext", true);
   watch(OffscreenCanvas.prototype, "getContext", "page.getContext", true);
   for (const owner of [HTMLCanvasElement.prototype, OffscreenCanvas.prototype])
