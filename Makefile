@@ -18,7 +18,7 @@ $(READY): pyproject.toml setup.py package-lock.json
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet "$(TORCH)"
-	$(BIN)/python -m pip install --quiet --editable ".[dev,train,plots]"
+	$(BIN)/python -m pip install --quiet --editable ".[dev,train,parquet]"
 	npm ci --ignore-scripts --no-update-notifier --no-audit --no-fund --loglevel=error
 	$(BIN)/paint doctor --fix --quiet
 	@touch $@

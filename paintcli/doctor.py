@@ -90,7 +90,7 @@ def _models() -> Iterator[Finding]:
         ("datasets", "datasets", "published pools and rollouts", "train"),
         ("trackio", "trackio", "live curves", "train"),
         ("llama-cpp-python", "llama_cpp", "gguf: judges", "gguf"),
-        ("matplotlib", "matplotlib", "plots to files", "plots"),
+        ("pyarrow", "pyarrow", "rollouts in Parquet files", "parquet"),
     ):
         if find_spec(module):
             yield Finding(package, "ok", f"{_version(package)}: {use}")

@@ -16,6 +16,8 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from paintcli.errors import PaintError
 from paintcli.files import reason, write_atomic
 
@@ -256,7 +258,7 @@ def rows(path: Path, code: bool = True) -> Iterator[dict[str, Any]]:
             key = hash(line[slice(*span)])
             line = line[: span[0]] + b"null" + line[span[1] :]
         try:
-            row = json.loads(line)
+            row = _parsed(line)
         except ValueError:
             if not line.endswith(b"\n"):
                 return
@@ -312,6 +314,13 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
                 offset += len(line)
     except OSError as error:
         raise PaintError(f"{path} cannot be read: {reason(error)}.") from error
+
+
+def _parsed(line: bytes) -> Any:
+    try:
+        return orjson.loads(line)  # three times as fast as json
+    except ValueError:
+        return json.loads(line)  # takes the NaN that Python writes, which is no JSON
 
 
 SHORT = 64

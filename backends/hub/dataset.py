@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from paintcli.errors import Unavailable, UsageError
 
 
-def dataset(spec: str) -> Path:
+def dataset(spec: str, patterns: Sequence[str] | None = None) -> Path:
     """The local folder of "hub:REPO[@REVISION]", downloaded when the cache lacks it.
+
+    With `patterns` ("*.jsonl"; * matches across folders) only files whose path fits one are fetched; the folder may
+    hold others from an earlier time.
 
     Raises UsageError for a spec or repository that cannot be, Unavailable when the Hub does not answer.
     """
@@ -22,7 +26,7 @@ def dataset(spec: str) -> Path:
 
     repo, _, revision = spec.removeprefix("hub:").partition("@")
     try:
-        return Path(snapshot_download(repo, repo_type="dataset", revision=revision or None))
+        return Path(snapshot_download(repo, repo_type="dataset", revision=revision or None, allow_patterns=patterns))
     except HFValidationError as error:
         raise UsageError(f"{spec!r} names no dataset: it is hub:OWNER/NAME or hub:OWNER/NAME@REVISION.") from error
     except LocalEntryNotFoundError as error:

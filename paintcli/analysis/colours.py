@@ -52,7 +52,7 @@ def colours(steps: Steps, everything: bool, advance: Callable[[], None] = lambda
     whole groups of evenly spaced steps.
     """
     run = steps.run
-    if run.painted is None or not run.painted.any():
+    if run.painted is None or not run.painted.any() or not run.has_pictures:
         return None
     rows = np.flatnonzero(run.painted)
     if not everything and len(rows) > GLANCE:

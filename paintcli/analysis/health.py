@@ -165,6 +165,12 @@ def _agreement(judge: np.ndarray, hpsv3: np.ndarray, third: np.ndarray) -> dict[
     return {"correlation": found}
 
 
+def _median(values: np.ndarray) -> float:
+    """Of at least one number. Sorting forty beats np.median, whose checks take ten times as long."""
+    ordered, middle = np.sort(values), len(values) // 2
+    return float(ordered[middle] if len(values) % 2 else (ordered[middle - 1] + ordered[middle]) / 2)
+
+
 def far_above(steps: Steps, most: int = 5) -> list[dict[str, Any]]:
     """Rollouts whose reward stands more than FAR robust deviations above the rollouts of their own and near steps."""
     reward = steps.run.numbers["reward"]
@@ -178,15 +184,15 @@ def far_above(steps: Steps, most: int = 5) -> list[dict[str, Any]]:
         if len(near) < 8 or not len(own):
             continue
         top = own[reward[own].argmax()]
-        middle = np.median(reward[near])
-        deviation = 1.4826 * np.median(np.abs(reward[near] - middle))  # the factor makes it σ for a normal
+        middle = _median(reward[near])
+        deviation = 1.4826 * _median(np.abs(reward[near] - middle))  # the factor makes it σ for a normal
         if deviation > SAME and (reward[top] - middle) / deviation > FAR:
             found.append(
                 {
                     "step": int(steps.numbers[step]),
                     "position_in_group": _plain(steps.run.numbers["position_in_group"][top]),
                     "reward": float(reward[top]),
-                    "neighbours": float(middle),
+                    "neighbours": middle,
                     "deviations": float((reward[top] - middle) / deviation),
                 }
             )

@@ -33,6 +33,10 @@ NUMBERS = (
 )  # fmt: skip
 """The columns kept as float64, NaN where the data has none."""
 
+TABLES = ("*.jsonl", "*.parquet", "*.csv")
+PICTURES = ("*.png", "*.jpg", "*.jpeg", "*.webp")
+"""What is fetched of a dataset on the Hub: always, and when pictures are asked for."""
+
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+(@[\w./-]+)?")
 
 
@@ -72,6 +76,8 @@ class Run:
     """int64 (rollouts,): equal for equal sketches, 0 where there is none."""
     painted: np.ndarray | None = None
     """bool (rollouts,): whether a picture is named."""
+    has_pictures: bool = True
+    """False when what is named was not downloaded."""
     renderer: list[str] = field(default_factory=list)
     """Every renderer, raster and set of versions that the rows name."""
     curve: dict[str, np.ndarray] = field(default_factory=dict)
@@ -93,6 +99,13 @@ class Run:
         values = self.numbers.get(name)
         return values if values is not None and np.isfinite(values).any() else None
 
+    def forget_absent_pictures(self) -> None:
+        """When the first picture is not here, nor are the others: none is looked for, and a note says so."""
+        rows = np.flatnonzero(self.painted) if self.painted is not None else np.array([], int)
+        if len(rows) and next(self.pictures(rows[:1].tolist())) is None:
+            self.has_pictures = False
+            self.notes.append("The pictures were not downloaded: --images does that.")
+
     def code(self, rows: Sequence[int]) -> list[str]:
         """The sketches of these rows, "" where there is none."""
         return self._code(rows)
@@ -112,13 +125,19 @@ class Run:
             yield picture
 
 
-def load(spec: str) -> list[Run]:
-    """The runs behind a path or Hub id, in order of name. Raises UsageError or PaintError in one sentence."""
+def load(spec: str, pictures: bool = True) -> list[Run]:
+    """The runs behind a path or Hub id, in order of name. Raises UsageError or PaintError in one sentence.
+
+    Without `pictures` those of a dataset on the Hub are not downloaded (what lies in a Parquet file comes with it).
+    """
     path = Path(spec)
     if spec.startswith("hub:") or (not path.exists() and HUB_ID.fullmatch(spec)):
         from paintcli.backends.hub.dataset import dataset
 
-        path = dataset(spec)
+        runs = load(str(dataset(spec, TABLES + PICTURES if pictures else TABLES)))
+        for run in () if pictures else runs:
+            run.forget_absent_pictures()
+        return runs
     if not path.exists():
         raise UsageError(f"{spec} does not exist, and is no dataset id (OWNER/NAME) either.")
     if path.is_file():
@@ -268,7 +287,7 @@ class _Gather:
             import pyarrow
             import pyarrow.parquet
         except ImportError:
-            raise PaintError("Reading Parquet needs pyarrow: pip install pyarrow.") from None
+            raise PaintError("Reading Parquet needs pyarrow: pip install 'paintcli[parquet]'.") from None
         try:
             file = pyarrow.parquet.ParquetFile(path)
         except (pyarrow.ArrowInvalid, OSError) as error:

@@ -98,7 +98,8 @@ def analyze(
         images=images,
         targets=domains.load(chosen.domain).targets,
     )
-    runs = [run for name in inputs or [str(newest_run(chosen.project))] for run in sources.load(name)]
+    looking = images or show or bool(html or pictures or best_of)
+    runs = [run for name in inputs or [str(newest_run(chosen.project))] for run in sources.load(name, looking)]
     if by_third:
         for run in runs:
             found = report.by_third(run, wanted)
