@@ -1,7 +1,13 @@
 """What people really have: files with holes, mixtures and lies. One sentence each, and whatever can be said is said."""
 
+import hashlib
 import json
 import math
+import os
+import subprocess
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import analysis_data
 import numpy as np
@@ -209,3 +215,67 @@ def test_json_of_several_runs_is_one_object_a_line(tmp_path):
     reports = [json.loads(line) for line in result.stdout.splitlines()]
     assert len(reports) == 2 and reports[0].keys() == reports[1].keys()
     assert reports[0]["gain"] != reports[1]["gain"]
+
+
+def test_of_a_hub_dataset_only_the_tables_are_fetched_unless_pictures_are_asked_for(tmp_path):
+    """A Hub on this machine: the API's two addresses that a snapshot needs, and the files."""
+    rows = analysis_data.run(steps=6, group=2)
+    folder = analysis_data.write(tmp_path / "served/metadata.jsonl", rows).parent
+    (folder / "images").mkdir()
+    for row in rows:
+        Image.new("RGB", (8, 8), (200, 60, 90)).save(folder / row["file_name"])
+    (folder / "film.mp4").write_bytes(b"large")
+    fetched = []
+
+    class Hub(BaseHTTPRequestHandler):
+        def do_GET(self):
+            path = self.path.partition("?")[0]
+            files = sorted(path for path in folder.rglob("*") if path.is_file())
+            if path.startswith("/api/datasets/me/rollouts"):
+                names = [str(file.relative_to(folder)) for file in files]
+                listed = [{"type": "file", "path": name, "size": 1, "oid": "0"} for name in names]
+                whole = {"id": "me/rollouts", "sha": "a" * 40, "siblings": [{"rfilename": name} for name in names]}
+                self.answer(json.dumps(listed if "/tree/" in path else whole).encode(), "application/json")
+            elif "/resolve/" in path:
+                name = path.partition(f"/resolve/{'a' * 40}/")[2]
+                if self.command == "GET":
+                    fetched.append(name)
+                self.answer((folder / name).read_bytes(), "application/octet-stream")
+            else:  # the client asks for other things too, and does without
+                self.send_error(404)
+
+        do_HEAD = do_GET
+
+        def answer(self, data, kind):
+            self.send_response(200)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(data)))
+            self.send_header("ETag", f'"{hashlib.sha1(data).hexdigest()}"')
+            self.send_header("X-Repo-Commit", "a" * 40)
+            self.end_headers()
+            if self.command == "GET":
+                self.wfile.write(data)
+
+        def log_message(self, *args):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Hub) as hub:
+        threading.Thread(target=hub.serve_forever, daemon=True).start()
+        environment = os.environ | {
+            "HF_ENDPOINT": f"http://127.0.0.1:{hub.server_address[1]}", "HF_HUB_CACHE": str(tmp_path / "cache"),
+            "HF_HUB_DISABLE_XET": "1",
+        }  # fmt: skip
+        environment.pop("HF_HUB_OFFLINE", None)
+
+        def paint(*arguments):
+            command = [sys.executable, "-m", "paintcli", "analyze", "me/rollouts", "--json", *arguments]
+            done = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=tmp_path)
+            assert done.returncode == 0, done.stderr
+            return json.loads(done.stdout)
+
+        without = paint()
+        assert fetched == ["metadata.jsonl"]
+        assert without["colours"] is None and any("--images" in note for note in without["notes"])
+        assert paint("--images")["colours"]["pictures"] == len(rows)
+        assert "film.mp4" not in fetched
+        hub.shutdown()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import operator
 import re
 from array import array
 from collections import Counter
@@ -36,6 +37,8 @@ NUMBERS = (
 TABLES = ("*.jsonl", "*.parquet", "*.csv")
 PICTURES = ("*.png", "*.jpg", "*.jpeg", "*.webp")
 """What is fetched of a dataset on the Hub: always, and when pictures are asked for."""
+
+_ALL_NUMBERS = operator.itemgetter(*NUMBERS)
 
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+(@[\w./-]+)?")
 
@@ -316,7 +319,7 @@ class _Columns:
 
     def __init__(self) -> None:
         self.pending: list[dict[str, Any]] = []
-        self.blocks: dict[str, list[np.ndarray]] = {name: [] for name in NUMBERS}
+        self.blocks: list[np.ndarray] = []
         self.seen: set[str] = set()
         self.labels: dict[str, list[tuple[int, str]]] = {"violations": [], "unavailable": []}
         self.compared = (array("q"), array("q"), array("d"))
@@ -358,15 +361,12 @@ class _Columns:
         rows, first = self.pending, len(self.place) - len(self.pending)
         self.pending = []
         self.seen.update(*rows)
-        for name, blocks in self.blocks.items():
-            if name in self.seen:
-                values = [row.get(name) for row in rows]
-                try:
-                    blocks.append(np.array(values, dtype=float))  # None becomes NaN
-                except (TypeError, ValueError):  # text among them
-                    blocks.append(np.array([_number(value) for value in values]))
-            else:
-                blocks.append(np.full(len(rows), math.nan))
+        try:
+            block = np.array([_ALL_NUMBERS(row) for row in rows], dtype=float)  # None becomes NaN
+        except (KeyError, TypeError, ValueError):  # columns are missing, or there is text among them
+            block = np.array([[_number(row.get(name)) for name in NUMBERS] for row in rows])
+        if rows:
+            self.blocks.append(block)
         reasons = [row.get("finish_reason") for row in rows]
         self.cut_off.extend([math.nan if reason is None else float(reason == "length") for reason in reasons])
         for name, label in (("violations", "code"), ("unavailable", "")):
@@ -411,7 +411,7 @@ class _Columns:
 
     def run(self, name: str, path: str) -> Run:
         self._settle()
-        numbers = {key: np.concatenate(blocks) for key, blocks in self.blocks.items()}
+        numbers = dict(zip(NUMBERS, np.concatenate(self.blocks).T, strict=True))
         notes: list[str] = []
         if not {"step", "reward"} & self.seen:
             raise PaintError(f"{path} is not a file of rollouts: it has neither a column step nor reward.")
@@ -536,11 +536,11 @@ class _Source:
         return [self.kept[index] for _, index in spans]
 
     def picture(self, name: str | None, place: int) -> bytes | None:
-        path = self.folder / name if name else None
-        # a row may name any path; only what lies in the dataset's own folder is its picture
-        if path is None or not path.resolve().is_relative_to(self.folder.resolve()) or not path.is_file():
+        # A row may name any path; only what lies below the dataset's own folder is its picture. Links are followed: the
+        # Hub's cache is a folder of links.
+        if not name or Path(name).is_absolute() or ".." in Path(name).parts or not (self.folder / name).is_file():
             return None
-        return path.read_bytes()
+        return (self.folder / name).read_bytes()
 
 
 class _JsonLines(_Source):
