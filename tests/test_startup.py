@@ -28,7 +28,9 @@ def test_help_imports_nothing_heavy():
     assert loaded_by("--help") & HEAVY == set()
 
 
-@pytest.mark.parametrize("command", ["render", "score", "judge", "pool", "train", "sample", "analyze", "gallery", "doctor"])
+@pytest.mark.parametrize(
+    "command", ["render", "score", "judge", "pool", "train", "sample", "analyze", "gallery", "doctor"]
+)
 def test_a_command_s_help_imports_nothing_heavy(command):
     assert loaded_by(command, "--help") & HEAVY == set()
 

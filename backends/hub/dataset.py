@@ -26,7 +26,8 @@ def dataset(spec: str, patterns: Sequence[str] | None = None) -> Path:
 
     repo, _, revision = spec.removeprefix("hub:").partition("@")
     try:
-        return Path(snapshot_download(repo, repo_type="dataset", revision=revision or None, allow_patterns=patterns))
+        wanted = None if patterns is None else list(patterns)
+        return Path(snapshot_download(repo, repo_type="dataset", revision=revision or None, allow_patterns=wanted))
     except HFValidationError as error:
         raise UsageError(f"{spec!r} names no dataset: it is hub:OWNER/NAME or hub:OWNER/NAME@REVISION.") from error
     except LocalEntryNotFoundError as error:
