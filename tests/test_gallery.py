@@ -2,7 +2,10 @@
 
 import asyncio
 import contextlib
+import io
 import json
+import math
+import os
 import re
 import threading
 from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -73,12 +76,17 @@ def browse(visit):
     """Run `visit(page, log)` in a real Chromium; returns (its value, everything the console and the network said)."""
     from pyppeteer import launch
 
+    from paintcli.backends.chromium.gl import probe_gl
     from paintcli.backends.chromium.libraries import find_chromium
+    from paintcli.backends.chromium.process import GL_ENVIRONMENT, GL_FLAGS
+
+    gl = probe_gl(find_chromium()).name
 
     async def go():
         browser = await launch(
             executablePath=str(find_chromium()),
-            args=["--no-sandbox", "--enable-unsafe-swiftshader", "--disable-background-networking"],
+            args=["--no-sandbox", *GL_FLAGS[gl], "--disable-background-networking"],
+            env=os.environ | GL_ENVIRONMENT.get(gl, {}),
             handleSIGINT=False, handleSIGTERM=False, handleSIGHUP=False, autoClose=False,
         )  # fmt: skip
         log: list[str] = []
@@ -201,6 +209,47 @@ def test_served_it_filters_opens_by_address_and_copies(made):
     assert len(shown["run"]) == 12 and all("run one" in label for label in shown["run"])
     assert shown["violation"] and all("refused for text_label" in label for label in shown["violation"])
     assert len(shown["low"]) == 12 and min(shown["low"]) >= 0.2
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", ["bloom-pool", "plain-five-circles"])
+def test_a_repaint_is_the_picture(tmp_path, name):
+    """What the reader's browser paints against what the renderer painted: the same sketch, seed and mask rasteriser."""
+    from paintcli.pool import starter
+
+    pool = starter()
+    png = (pool / f"images/{name}.png").read_bytes()
+    row = {"run": "pool", "step": 0, "position_in_group": 0, "reward": 1.0, "seed": 0, "file_name": "images/0.png"}
+    row["code"] = (pool / f"sources/{name}.js").read_text("utf-8")
+    run = analysis_data.write(tmp_path / "run/metadata.jsonl", [row]).parent
+    (run / "images").mkdir()
+    (run / "images/0.png").write_bytes(png)
+    gallery.build(sources.load(str(run)), tmp_path / "site", "One")
+
+    async def visit(page):
+        await page.goto(f"file://{tmp_path}/site/index.html")
+        await page.click(".card")
+        await until(page, "document.getElementById('code').textContent.length > 100")
+        await page.keyboard.press("r")
+        await until(page, f"{NOTE}.startsWith('painted')")
+        # one pixel a pixel, in the corner of the window
+        await page.evaluate(
+            "() => Object.assign(frame.style, { transform: 'none', position: 'fixed', left: 0, top: 0, zIndex: 9 })"
+        )
+        await asyncio.sleep(0.5)
+        return await page.screenshot({"clip": {"x": 0, "y": 0, "width": 600, "height": 600}})
+
+    shot, log = browse(visit)
+    assert log == []
+    (tmp_path / "shot.png").write_bytes(shot)
+    seen, meant = (np.asarray(Image.open(io.BytesIO(data)).convert("RGB"), float) for data in (shot, png))
+    assert psnr(seen, meant) >= 40 > psnr(np.roll(seen, 20, axis=0), meant)
+
+
+def psnr(one: np.ndarray, two: np.ndarray) -> float:
+    """Peak signal-to-noise ratio of two 8-bit pictures in dB; infinite for equal ones."""
+    error = ((one - two) ** 2).mean()
+    return 10 * math.log10(255**2 / error) if error else math.inf
 
 
 @pytest.mark.browser

@@ -1,8 +1,9 @@
 """A static gallery of every painting of some runs: a folder that any web server, or a double click, shows.
 
 What the page needs lies in it: `data.js` (one line a painting), `code/N.js` (sketches, forty a file, loaded when one is
-opened), `thumbs/` and `paintings/` (WebP), `libraries.js` (p5 and p5.brush as text, for repainting) and their licences.
-Scripts instead of JSON files because a page opened from disk may load scripts but not fetch.
+opened), `thumbs/` and `paintings/` (WebP), `libraries.js` (p5, p5.brush and the renderer's own mask rasteriser as text,
+for repainting) and their licences. Scripts instead of JSON files because a page opened from disk may load scripts but
+not fetch.
 """
 
 from __future__ import annotations
@@ -153,7 +154,8 @@ def _write_page(folder: Path, title: str) -> None:
     html = (assets / "index.html").read_text("utf-8").replace("{{title}}", escape(title))
     write_atomic(folder / "index.html", html.encode())
     p5, brush = library_sources()
-    write_atomic(folder / "libraries.js", _script("LIBRARIES", [p5, brush]))
+    masks = (files("paintcli.backends.chromium") / "page" / "mask.js").read_text("utf-8")
+    write_atomic(folder / "libraries.js", _script("LIBRARIES", [p5, brush]) + _script("MASKS", masks))
     write_atomic(folder / "LICENCES.txt", _licences(find_libraries()).encode())
 
 
@@ -166,7 +168,10 @@ def _licences(paths: dict[str, Path]) -> str:
             ("../LICENSE.md", "p5.brush.license.md"),
         ),
     }
-    parts = ["libraries.js holds these two libraries, unchanged, as text. They run only when you repaint a sketch.\n"]
+    parts = [
+        "libraries.js holds these two libraries, unchanged, as text, and paint's own mask rasteriser (Apache-2.0).\n"
+        "They run only when you repaint a sketch.\n"
+    ]
     for library, path in paths.items():
         title, places = names[library]
         text = next((t for place in places if (t := path.parent / place).is_file()), None)

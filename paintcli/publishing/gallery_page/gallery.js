@@ -1,5 +1,5 @@
 "use strict";
-/* global GALLERY, LIBRARIES */
+/* global GALLERY, LIBRARIES, MASKS */
 
 const $ = (id) => document.getElementById(id);
 const paintings = GALLERY.paintings.map((painting, index) => ({ ...painting, index }));
@@ -197,23 +197,36 @@ const PRELUDE = `
 (() => {
   let s = (0x9E3779B9 + SEED) | 0;
   Math.random = () => { s = (s + 0x6D2B79F5) | 0; let t = Math.imul(s ^ (s >>> 15), 1 | s); t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t; return ((t ^ (t >>> 14)) >>> 0) / 4294967296; };
-  // 8-bit 2D canvases on the CPU lose a third of the pigment; floats keep it
+  // p5.brush's fill masks come from the rasteriser that painted the pictures: a browser's own loses pigment.
+  const masks = MASKS;
   const get = OffscreenCanvas.prototype.getContext;
   OffscreenCanvas.prototype.getContext = function (kind, options) {
-    return get.call(this, kind, kind === "2d" ? { ...options, colorType: "float16", willReadFrequently: true } : options);
+    return kind === "2d" ? masks.contextOf(this) : get.call(this, kind, options);
   };
+  const upload = WebGL2RenderingContext.prototype.texSubImage2D;
+  WebGL2RenderingContext.prototype.texSubImage2D = function (...args) {
+    const image = args[6], pixels = args.length === 7 && image ? masks.pixelsOf(image) : undefined;
+    if (pixels) args.splice(4, 3, image.width, image.height, args[4], args[5], pixels);
+    return upload.apply(this, args);
+  };
+  Object.defineProperty(window, "devicePixelRatio", { value: 1 });
   for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "Worker", "SharedWorker", "open"]) delete window[name], (window[name] = undefined);
   const say = (what) => parent.postMessage(what, "*");
   const later = setTimeout.bind(window), wanted = performance.now.bind(performance);
   addEventListener("error", (event) => say({ error: String(event.message) }));
   addEventListener("unhandledrejection", (event) => say({ error: String(event.reason) }));
   const start = wanted();
+  // Done as the renderer sees it: when looping stops, and after the first frame of a sketch that never mentions noLoop.
+  let frames = 0;
+  const afterFrame = function () {
+    frames++;
+    if (!STOPS || frames >= 60) this.noLoop();
+  };
+  addEventListener("DOMContentLoaded", () => p5.registerAddon((p5, prototype, lifecycles) => { lifecycles.postdraw = afterFrame; }));
   addEventListener("load", function watch() {
     const canvas = document.querySelector("canvas");
-    const frames = typeof frameCount === "number" ? frameCount : 0;
-    if (canvas && (typeof draw !== "function" || frames > 0)) {
+    if (canvas && (typeof draw !== "function" || (frames > 0 && !isLooping()))) {
       if (canvas.style.width) say({ size: [parseFloat(canvas.style.width), parseFloat(canvas.style.height)] });
-      if (typeof noLoop === "function") noLoop();
       say({ done: (wanted() - start) / 1000 });
     } else later(watch, 50);
   });
@@ -248,12 +261,14 @@ async function repaint() {
   const code = await codeOf(p);
   if (open !== p) return;
   const inline = (text) => `<script nonce="repaint">${text.replaceAll("</script", "<\\/script")}</script>`;
+  const known = { SEED: p.seed >>> 0, STOPS: /\bnoLoop\b/.test(code), MASKS };
+  const prelude = PRELUDE.replace(/\b(SEED|STOPS|MASKS)\b/g, (name) => known[name]);
   const [width, height] = p.size;
   frame = make("iframe", { title: "The sketch, painted in this browser" });
   frame.setAttribute("sandbox", "allow-scripts");
   frame.setAttribute("tabindex", "-1");
   fit(width, height);
-  frame.srcdoc = `<!doctype html><meta charset="utf-8">${inline(PRELUDE.replace("SEED", p.seed >>> 0))}${LIBRARIES.map(inline).join("")}<body>${inline(
+  frame.srcdoc = `<!doctype html><meta charset="utf-8">${inline(prelude)}${LIBRARIES.map(inline).join("")}<body>${inline(
     "document.body.style.margin = 0; document.body.style.overflow = 'hidden'")}${inline(code)}</body>`;
   $("stage").replaceChildren(frame);
 }
