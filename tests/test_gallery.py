@@ -154,7 +154,8 @@ def test_from_disk_by_keyboard_alone(made):
         await press("ArrowRight")
         title = await page.evaluate("() => document.getElementById('one-title').textContent")
         await press("Escape")
-        assert await focus() == second  # the wall goes on where the reader stopped
+        # the wall goes on where the reader stopped, once the dialog has said that it is closed
+        await until(page, f"document.activeElement.getAttribute('aria-label') === {json.dumps(second)}", 5)
         await press("b")
         both = await page.evaluate("() => document.querySelectorAll('#both[open] img').length")
         return best, alt, code, spans, painted, title, both, passed
