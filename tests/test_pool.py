@@ -182,6 +182,16 @@ def test_a_split_folder_is_found(tmp_path):
     assert len(Pool.load(tmp_path / "dataset")) == 4
 
 
+def test_a_folder_of_links_is_a_pool(tmp_path):
+    """As the Hub's cache keeps a snapshot: every file a link to a blob outside the folder."""
+    folder = make_pool(tmp_path / "p", per_tier=2)
+    (tmp_path / "blobs").mkdir()
+    for number, file in enumerate([path for path in folder.rglob("*") if path.is_file()]):
+        file.rename(tmp_path / f"blobs/{number}")
+        file.symlink_to(tmp_path / f"blobs/{number}")
+    assert len(Pool.load(folder)) == 4
+
+
 def test_family_is_the_column_or_the_generator(pool, folder):
     assert {e.family for e in pool.entries} == {"hand-round", "hand-windy", "hand-upright", "hand-scattered"}
     rows = [row | {"family": "wet"} for row in read_rows(folder)]
