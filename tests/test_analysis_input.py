@@ -15,8 +15,8 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
-from paintcli.analysis import report, sources
-from paintcli.analysis.code import bleeds, opacities, read
+from paintcli.analysis import report, sources, terminal
+from paintcli.analysis.code import bleeds, opacities, reach, read
 from paintcli.analysis.gain import Options
 from paintcli.cli.main import app
 from paintcli.errors import PaintError, UsageError
@@ -182,7 +182,8 @@ def test_our_own_run_folder_with_what_was_never_painted(tmp_path):
     [loaded] = sources.load(str(tmp_path / "tag"))
     found = report.analyse(loaded, Options())
     assert found["rollouts"] == 24 and found["thirds"][0]["under_0.3"] == 2
-    assert found["hacking"]["violations"]["truncated"]["counts"] == [2, 2, 2]
+    truncated = found["hacking"]["violations"]["truncated"]
+    assert truncated["counts"] == [2, 2, 2] and truncated["by_step"] == [1] * 6
     assert found["health"]["clipped"]["first"] == 0.25 and found["health"]["entropy"]["first"] == 0.3
     assert found["health"]["phantom_zeros"]["rollouts"] == 6  # passed, rewarded, weighted, and never judged
     assert loaded.code([0, 23]) == [analysis_data.sketch(6)] * 2
@@ -206,6 +207,62 @@ def test_numbers_in_a_sketch_are_read_from_its_calls_not_its_comments():
     assert found.idioms == {"comments", "arrays", "loops", "own functions", "random()"}
     assert found.methods == {"fill": 3, "fillBleed": 1}
     assert read("this is { not javascript").methods == {}
+
+
+def flower(reach: float, vertex: str = "brush.vertex({x:.1f}, {y:.1f});", more: str = "") -> str:
+    """Five petals around (300, 280), each from the heart to `reach` units away, written out as numbers."""
+    petals = ""
+    for petal in range(5):
+        points = [(0, 0)]
+        points += [(reach * part, 2 * math.pi * petal / 5 + turn) for part, turn in ((0.6, 0.3), (1, 0), (0.6, -0.3))]
+        corners = " ".join(vertex.format(x=300 + r * math.cos(a), y=280 + r * math.sin(a)) for r, a in points)
+        petals += f"  brush.beginShape(); {corners} brush.endShape();\n"
+    return f"function setup() {{ createCanvas(600, 600, WEBGL); }}\nfunction draw() {{\n{more}{petals}}}\n"
+
+
+def test_reach_is_read_where_it_is_written_and_only_there(tmp_path):
+    assert reach(read(flower(220))) == pytest.approx(220, abs=6)  # the median of the vertices is near the heart
+    assert reach(read(flower(220, "brush.vertex({x:.1f} + 1, {y:.1f});"))) is None
+    assert reach(read(flower(220, more="  rotate(1);\n"))) is None
+    rows = analysis_data.run(steps=9, group=4)
+    for row in rows:
+        row["code"] = flower(100 if row["step"] < 3 else 220)
+    found = analyse(tmp_path, rows, targets={"reach": [200, 240]})["code"]
+    assert (found["obedience"]["reach"]["within_first"], found["obedience"]["reach"]["within_last"]) == (0, 1)
+    for row in rows:
+        row["code"] = flower(220, "brush.vertex({x:.1f} + wobble, {y:.1f});")
+    found = analyse(tmp_path, rows, targets={"reach": [200, 240]})["code"]
+    assert found["obedience"] == {} and found["unread"]["reach"].startswith("cannot be read: only 0 of 24 sketches")
+
+
+def test_colours_of_runs_that_part_and_violations_by_step(tmp_path):
+    """Two runs that paint alike at first; at last one paints in blue and the other still in red."""
+    for name in ("one", "other"):
+        rows = analysis_data.run(steps=6, group=2)
+        folder = analysis_data.write(tmp_path / name / "metadata.jsonl", rows).parent
+        (folder / "images").mkdir()
+        for row in rows:
+            row["run"] = name
+            row["violations"] = [{"code": "blank_canvas", "line": None, "detail": ""}] if row["step"] == 5 else []
+            picture = Image.new("RGB", (60, 60), (250, 250, 245))
+            picture.paste((40, 60, 200) if name == "other" and row["step"] > 3 else (200, 60, 40), (10, 10, 40, 40))
+            picture.save(folder / row["file_name"])
+        analysis_data.write(folder / "metadata.jsonl", rows)
+    both = [str(tmp_path / name) for name in ("one", "other")]
+    lines = [json.loads(x) for x in CliRunner().invoke(app, ["analyze", *both, "--json"]).stdout.splitlines()]
+    assert lines[0]["colours"]["other_runs"] == {"other": [0, 0, 1]}
+    assert lines[1]["colours"]["other_runs"] == {"one": [0, 0, 1]}
+    assert lines[0]["hacking"]["violations"]["blank_canvas"]["by_step"] == [0, 0, 0, 0, 0, 2]
+    text = CliRunner().invoke(app, ["analyze", *both]).stdout
+    assert "colour distance of one and other by third: 0.00 → 0.00 → 1.00" in text
+    assert "▁▁▁▁▁█" in text
+
+
+def test_a_sparkline_is_as_long_as_it_may_be():
+    assert terminal.sparkline([0, 1, 2, 7]) == "▁▂▃█"
+    assert terminal.sparkline([0] * 100) == "▁" * 24
+    assert terminal.sparkline([0] * 50 + [3] * 50) == "▁" * 12 + "█" * 12
+    assert terminal.sparkline([0] * 99 + [1])[-1] == "█"
 
 
 def test_json_of_several_runs_is_one_object_a_line(tmp_path):

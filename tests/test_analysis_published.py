@@ -76,7 +76,9 @@ def test_the_known_hard_draw_is_three_quarters_judge_and_not_all_draw():
 
 def test_the_weights_behind_a_curve_are_recognised():
     """The judge-led recipe: judge before HPSv3; hps-only: no judge at all."""
-    weights = analyse(CURVES / "curve-judge-led.csv")["weights"]
+    found = analyse(CURVES / "curve-judge-led.csv")
+    weights = found["weights"]
+    assert any(f"at the inferred weight {weights['judge']:.2f}" in sentence for sentence in found["verdict"])
     assert weights["origin"] == "inferred" and weights["judge"] == pytest.approx(0.6, abs=0.01)
     assert analyse(CURVES / "curve-hps-only.csv")["weights"]["judge"] == pytest.approx(0, abs=0.01)
 

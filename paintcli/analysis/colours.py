@@ -11,7 +11,7 @@ from paintcli.analysis.steps import Steps
 from paintcli.painting import coverage_of, flatten, paper_colour
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from PIL.Image import Image
 
@@ -46,7 +46,9 @@ def distance(one: np.ndarray, two: np.ndarray) -> float:
 
 
 def colours(steps: Steps, everything: bool, advance: Callable[[], None] = lambda: None) -> dict[str, Any] | None:
-    """The "colours" of `analyze --json`; None when there are no pictures.
+    """The "colours" of `analyze --json`; None when there are no pictures. `across` fills in "other_runs".
+
+    "thirds" holds each third's mean palette (see `palette`; null without pictures), "palette" its commonest colours.
 
     With `everything` each picture is opened, and a missing coverage column is filled in. Otherwise at most GLANCE,
     whole groups of evenly spaced steps.
@@ -72,20 +74,36 @@ def colours(steps: Steps, everything: bool, advance: Callable[[], None] = lambda
     if unreadable:
         run.notes.append(f"{unreadable} of {len(rows)} pictures looked at are missing or not readable.")
     ends = []
-    for third in (0, 2):
+    for part in steps.parts:
         within, means = [], []
-        for step in steps.parts[third]:
+        for step in part:
             group = [palettes[row] for row in rows[steps.index[rows] == step].tolist() if row in palettes]
             within += [distance(one, two) for one, two in combinations(group, 2)]
             means += group
         ends.append((float(np.mean(within)) if within else None, np.mean(means, axis=0) if means else None))
+    first, _, last = (mean for _, mean in ends)
     return {
         "pictures": len(palettes),
-        "within_group": {"first": ends[0][0], "last": ends[1][0]},
-        "moved": distance(ends[0][1], ends[1][1]) if ends[0][1] is not None and ends[1][1] is not None else None,
+        "within_group": {"first": ends[0][0], "last": ends[2][0]},
+        "moved": distance(first, last) if first is not None and last is not None else None,
         "renderer_noise": _noise(steps, palettes),
-        "palette": {"first": _listed(ends[0][1]), "last": _listed(ends[1][1])},
+        "palette": {"first": _listed(first), "last": _listed(last)},
+        "thirds": [None if mean is None else mean.round(5).tolist() for _, mean in ends],
+        "other_runs": {},
     }
+
+
+def across(reports: Sequence[dict[str, Any]]) -> None:
+    """Fill in "other_runs": how far the runs' mean palettes are apart in the first, the middle and the last third.
+
+    Distances as within a group, so the renderer's noise is the measure for both; None where a third has no picture.
+    """
+    seen = [report for report in reports if report["colours"]]
+    for one, two in combinations(seen, 2):
+        thirds = zip(one["colours"]["thirds"], two["colours"]["thirds"], strict=True)
+        apart = [None if a is None or b is None else distance(np.array(a), np.array(b)) for a, b in thirds]
+        one["colours"]["other_runs"][two["run"]] = apart
+        two["colours"]["other_runs"][one["run"]] = apart
 
 
 def _set(numbers: dict[str, np.ndarray], row: int, value: float) -> None:

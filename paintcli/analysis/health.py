@@ -118,21 +118,25 @@ def _phantom_zeros(steps: Steps) -> dict[str, Any]:
 
 
 def hacking(steps: Steps) -> dict[str, Any] | None:
-    """The "hacking" of `analyze --json`: violations by third, judge against HPSv3, rewards far above others."""
+    """The "hacking" of `analyze --json`: violations by third and step, judge against HPSv3, rewards far above others.
+
+    "counts" and "shares" have a number for each third, "by_step" one for each of the series' steps: rollouts with it.
+    """
     run = steps.run
     if run.is_curve:
         return None
-    by_code: dict[str, list[int]] = {}
+    rows_of: dict[str, list[int]] = {}
     for row, code in run.labels.get("violations", []):
-        by_code.setdefault(code, [0, 0, 0])[steps.third_of[row]] += 1
+        rows_of.setdefault(code, []).append(row)
     sizes = np.bincount(steps.third_of, minlength=3)
     found: dict[str, Any] = {
         "violations": {
             code: {
-                "counts": counts,
+                "counts": (counts := np.bincount(steps.third_of[rows], minlength=3).tolist()),
                 "shares": [_plain(c / s) if s else None for c, s in zip(counts, sizes, strict=True)],
+                "by_step": np.bincount(steps.index[rows], minlength=len(steps)).tolist(),
             }
-            for code, counts in sorted(by_code.items(), key=lambda item: -sum(item[1]))
+            for code, rows in sorted(rows_of.items(), key=lambda item: -len(item[1]))
         },
         "judge_against_hpsv3": None,
         "far_above": far_above(steps),

@@ -221,9 +221,10 @@ def verdict(report: dict[str, Any]) -> list[str]:
     nothing: tuple[str, dict[str, Any]] = ("", {})
     name, entry = max(moved_terms, key=lambda item: abs(item[1]["contribution"]), default=nothing)
     if entry and not report["flat"] and abs(entry["contribution"]) > 0.2 * abs(change["value"] or 0):
+        weight = "the inferred weight" if report["weights"]["origin"] == "inferred" else "weight"
         said.append(
             f"Of the terms, {name} moved the reward most: {number(entry['first'])} → {number(entry['last'])} "
-            f"at weight {entry['weight']:.2f} is {signed(entry['contribution'])}."
+            f"at {weight} {entry['weight']:.2f} is {signed(entry['contribution'])}."
         )
     said += _draw_sentences(report["draw"])
     said += _warnings(report)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
 from paintcli.analysis.report import number, signed, spanned
@@ -246,8 +247,9 @@ def _code(code: dict[str, Any] | None, heading: Any) -> Iterator[RenderableType]
 
     if not code:
         return
-    if code["obedience"]:
+    if code["obedience"] or code["unread"]:
         yield heading("Obedience to the prompt's numbers")
+    if code["obedience"]:
         table = _table("", "asked", "median, first third", "last third", "within, first third", "last third")
         for name, row in code["obedience"].items():
             low, high = row["asked"]
@@ -255,6 +257,8 @@ def _code(code: dict[str, Any] | None, heading: Any) -> Iterator[RenderableType]
             medians = ["–" if m is None else f"{m:.3g}" for m in (row["median_first"], row["median_last"])]
             table.add_row(name, f"{low:g}–{high:g}", *medians, *shares)
         yield table
+    for name, why in code["unread"].items():
+        yield Text(f"{name}: {why}", style="dim")
     changes = [change for change in code["changes"] if abs(change["z"]) >= 3]
     if code["read"]:
         yield heading(f"What changed in the code ({code['read']} sketches read)")
@@ -353,13 +357,13 @@ def _health(report: dict[str, Any], heading: Any) -> Iterator[RenderableType]:
     if hacking:
         yield heading("Gaming the reward?")
         if hacking["violations"]:
-            table = _table("violation", "first third", "middle", "last third")
+            table = _table("violation", "first third", "middle", "last third", "by step")
             for code, row in hacking["violations"].items():
                 cells = [
                     f"{c} ({s:.0%})" if s is not None else str(c)
                     for c, s in zip(row["counts"], row["shares"], strict=True)
                 ]
-                table.add_row(code, *cells)
+                table.add_row(code, *cells, sparkline(row["by_step"]))
             yield table
         agreement = hacking["judge_against_hpsv3"]
         if agreement:
@@ -375,6 +379,30 @@ def _health(report: dict[str, Any], heading: Any) -> Iterator[RenderableType]:
             )
         if not hacking["violations"] and not hacking["far_above"]:
             yield Text("no violations in the data, no reward far above its neighbours'", style="dim")
+
+
+def sparkline(counts: list[int], most: int = 24) -> str:
+    """Counts as bars as high as the largest; at most `most` bars, each the mean of its share of the counts."""
+    size = min(len(counts), most)
+    edges = [round(i * len(counts) / size) for i in range(size + 1)]
+    means = [sum(counts[low:high]) / (high - low) for low, high in pairwise(edges)]
+    top = max(means) or 1
+    return "".join("▁▂▃▄▅▆▇█"[math.ceil(7 * mean / top)] for mean in means)
+
+
+def colours_apart(reports: list[dict[str, Any]]) -> Iterator[Text]:
+    """A line for each two runs with pictures: how far apart their colours are, by third."""
+    from rich.text import Text
+
+    for one, two in combinations(reports, 2):
+        if one["colours"] and (apart := one["colours"]["other_runs"].get(two["run"])):
+            noise = [n for r in (one, two) if (n := r["colours"]["renderer_noise"]) is not None]
+            yield Text(
+                f"colour distance of {one['run']} and {two['run']} by third: "
+                + " → ".join(number(value, 2) for value in apart)
+                + (f", the renderer's own noise {number(max(noise), 2)}" if noise else ""),
+                style="dim",
+            )
 
 
 def comparison(reports: list[dict[str, Any]]) -> Table:

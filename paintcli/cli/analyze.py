@@ -125,6 +125,8 @@ def analyze(
         width = console.width
         if len(reports) > 1:
             console.print(terminal.comparison(reports))
+            for line in terminal.colours_apart(reports):
+                console.print(line)
             console.print()
         for found in reports:
             for part in terminal.summary(found, width):
@@ -219,13 +221,17 @@ def newest_run(project: Path | None) -> Path:
 def look_at(runs: list[Run], wanted: Options) -> list[dict[str, Any]]:
     """The report of each run, with a bar while pictures are looked at."""
     from paintcli.analysis import report
+    from paintcli.analysis.colours import across
     from paintcli.cli import output as o
 
     total = sum(int(run.painted.sum()) for run in runs if run.painted is not None) if wanted.images else 0
-    if not total:
-        return [report.analyse(run, wanted) for run in runs]
-    with o.progress(total, "looking at pictures") as bar:
-        return [report.analyse(run, wanted, lambda: bar.advance(bar.tasks[0].id)) for run in runs]
+    if total:
+        with o.progress(total, "looking at pictures") as bar:
+            reports = [report.analyse(run, wanted, lambda: bar.advance(bar.tasks[0].id)) for run in runs]
+    else:
+        reports = [report.analyse(run, wanted) for run in runs]
+    across(reports)
+    return reports
 
 
 def _pair(text: str | None) -> tuple[int, int] | None:
