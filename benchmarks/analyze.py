@@ -3,8 +3,9 @@
     .venv/bin/python benchmarks/analyze.py [ROLLOUTS]
 
 Rows are as a run writes them, with a sketch of about 4,000 characters and four logged comparisons each. Aim: under
-5 s and 500 MB. Measured on two cores that others kept busy, warm file cache: 7.2 s of CPU for everything (4.7 of them
-reading, of which 2.2 are JSON), 5 for --by-third; 300 MB.
+5 s and 500 MB. Measured on two cores that others kept busy (load 8 to 10), warm file cache: 4.7 s of CPU for everything
+(1.8 of them reading, 1.3 resampling, 0.6 parsing 300 sketches), 3.1 for --by-third; 290 MB. The clock on the wall said
+8.3 and 4.4 s there; it is about the CPU time where a core is free.
 """
 
 from __future__ import annotations

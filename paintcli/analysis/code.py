@@ -184,7 +184,7 @@ def code(steps: Steps, targets: dict[str, Any] | None) -> dict[str, Any] | None:
             obedience["reach"] = _obeyed(ends, *targets["reach"])
         else:
             count, of = (sum(map(len, parts)) for parts in (ends, readings))
-            unread["reach"] = f"cannot be read: only {count} of {of} sketches write all their vertices as plain numbers"
+            unread["reach"] = f"cannot be read: only {count} of {of} sketches write their shapes as unturned numbers"
     changes: list[dict[str, Any]] = []
     sizes = [len(part) for part in readings]
     names = {("method", f"brush.{m}") for part in readings for r in part for m in r.methods}
