@@ -253,6 +253,9 @@ def test_colours_of_runs_that_part_and_violations_by_step(tmp_path):
     assert lines[0]["colours"]["other_runs"] == {"other": [0, 0, 1]}
     assert lines[1]["colours"]["other_runs"] == {"one": [0, 0, 1]}
     assert lines[0]["hacking"]["violations"]["blank_canvas"]["by_step"] == [0, 0, 0, 0, 0, 2]
+    twice = CliRunner().invoke(app, ["analyze", both[0], both[0], "--json"]).stdout  # one name: told apart by place
+    alone, again = (json.loads(x) for x in twice.splitlines())
+    assert alone["colours"]["other_runs"] == {again["source"]: [0, 0, 0]}
     text = CliRunner().invoke(app, ["analyze", *both]).stdout
     assert "colour distance of one and other by third: 0.00 → 0.00 → 1.00" in text
     assert "▁▁▁▁▁█" in text

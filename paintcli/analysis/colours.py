@@ -102,8 +102,14 @@ def across(reports: Sequence[dict[str, Any]]) -> None:
     for one, two in combinations(seen, 2):
         thirds = zip(one["colours"]["thirds"], two["colours"]["thirds"], strict=True)
         apart = [None if a is None or b is None else distance(np.array(a), np.array(b)) for a, b in thirds]
-        one["colours"]["other_runs"][two["run"]] = apart
-        two["colours"]["other_runs"][one["run"]] = apart
+        one["colours"]["other_runs"][label(two, reports)] = apart
+        two["colours"]["other_runs"][label(one, reports)] = apart
+
+
+def label(report: dict[str, Any], reports: Sequence[dict[str, Any]]) -> str:
+    """What a run is called among several: its name, or where it lies when another has that name too."""
+    alone = sum(other["run"] == report["run"] for other in reports) == 1
+    return str(report["run"] if alone else report["source"])
 
 
 def _set(numbers: dict[str, np.ndarray], row: int, value: float) -> None:

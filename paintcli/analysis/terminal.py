@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
+from paintcli.analysis.colours import label
 from paintcli.analysis.report import number, signed, spanned
 
 if TYPE_CHECKING:
@@ -395,10 +396,11 @@ def colours_apart(reports: list[dict[str, Any]]) -> Iterator[Text]:
     from rich.text import Text
 
     for one, two in combinations(reports, 2):
-        if one["colours"] and (apart := one["colours"]["other_runs"].get(two["run"])):
+        names = label(one, reports), label(two, reports)
+        if one["colours"] and (apart := one["colours"]["other_runs"].get(names[1])):
             noise = [n for r in (one, two) if (n := r["colours"]["renderer_noise"]) is not None]
             yield Text(
-                f"colour distance of {one['run']} and {two['run']} by third: "
+                f"colour distance of {names[0]} and {names[1]} by third: "
                 + " → ".join(number(value, 2) for value in apart)
                 + (f", the renderer's own noise {number(max(noise), 2)}" if noise else ""),
                 style="dim",
