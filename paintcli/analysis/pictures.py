@@ -7,30 +7,10 @@ import random
 from collections.abc import Sequence
 
 import numpy as np
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image
 
 from paintcli.analysis.steps import Steps
-from paintcli.painting import flatten
-
-GAP, CAPTION = 6, 18
-PAGE, INK = "#fbfaf7", "#55524c"
-
-
-def contact(items: Sequence[tuple[Image.Image | None, str]], columns: int, side: int) -> Image.Image:
-    """Pictures (None: an empty frame) with a caption under each, in rows of `columns`; `side` in pixels."""
-    lines = -(-len(items) // columns)
-    page = Image.new("RGB", (columns * (side + GAP) + GAP, lines * (side + CAPTION + GAP) + GAP), PAGE)
-    pen, font = ImageDraw.Draw(page), ImageFont.load_default(12)
-    for index, (picture, caption) in enumerate(items):
-        x, y = GAP + index % columns * (side + GAP), GAP + index // columns * (side + CAPTION + GAP)
-        if picture is None:
-            pen.rectangle((x, y, x + side - 1, y + side - 1), outline="#cccccc")
-        else:
-            small = Image.fromarray(flatten(picture))
-            small.thumbnail((side, side), Image.Resampling.LANCZOS)
-            page.paste(small, (x + (side - small.width) // 2, y + (side - small.height) // 2))
-        pen.text((x, y + side + 2), caption, fill=INK, font=font)
-    return page
+from paintcli.sheet import sheet
 
 
 def _ranked(steps: Steps) -> dict[int, np.ndarray]:
@@ -61,7 +41,7 @@ def strip(steps: Steps, most: int = 12, side: int = 140) -> Image.Image | None:
     order = sorted(ranked)
     kept = sorted({order[round(i * (len(order) - 1) / max(1, most - 1))] for i in range(most)})
     rows = [int(ranked[i][(len(ranked[i]) - 1) // 2]) for i in kept] + [int(ranked[i][-1]) for i in kept]
-    return contact(_captioned(steps, rows), len(kept), side)
+    return sheet(_captioned(steps, rows), len(kept), side)
 
 
 def best_of(steps: Steps, chosen: Sequence[int], count: int = 4, side: int = 180) -> Image.Image | None:
@@ -76,7 +56,7 @@ def best_of(steps: Steps, chosen: Sequence[int], count: int = 4, side: int = 180
             raise UsageError(f"The run {steps.run.name} has no painting of step {number}.")
         best = ranked[int(place[0])][::-1][:count].tolist()
         items += _captioned(steps, best) + [(None, "")] * (count - len(best))
-    return contact(items, count, side) if items else None
+    return sheet(items, count, side) if items else None
 
 
 def wall(steps: Steps, count: int = 48, columns: int = 8, side: int = 140, seed: int = 0) -> Image.Image | None:
@@ -87,7 +67,7 @@ def wall(steps: Steps, count: int = 48, columns: int = 8, side: int = 140, seed:
     rows = np.concatenate(list(ranked.values()))
     best = rows[np.argsort(-steps.run.numbers["reward"][rows], kind="stable")][:count].tolist()
     random.Random(seed).shuffle(best)
-    return contact(_captioned(steps, best), min(columns, len(best)), side)
+    return sheet(_captioned(steps, best), min(columns, len(best)), side)
 
 
 def animation(runs: Sequence[Steps], frames: int = 40, side: int = 300, seconds: float = 0.25) -> bytes | None:
@@ -109,7 +89,7 @@ def animation(runs: Sequence[Steps], frames: int = 40, side: int = 300, seconds:
             rows = found[order[round(frame / max(count - 1, 1) * (len(order) - 1))]]
             [(picture, caption)] = _captioned(steps, [int(rows[(len(rows) - 1) // 2])])
             items.append((picture, f"{steps.run.name}, {caption}"))
-        pages.append(contact(items, len(items), side))
+        pages.append(sheet(items, len(items), side))
     buffer = io.BytesIO()
     durations = [int(seconds * 1000)] * (len(pages) - 1) + [2000]
     pages[0].save(buffer, "GIF", save_all=True, append_images=pages[1:], duration=durations, loop=0)

@@ -58,6 +58,7 @@ def sample(
     from paintcli import settings
     from paintcli.cli import output as o
     from paintcli.cli.train import newest_run, open_task
+    from paintcli.sheet import sheet
     from paintcli.training import film, probe, recipe, sampling
     from paintcli.training.run import Loop, eyes_of
 
@@ -98,7 +99,7 @@ def sample(
                 told,
                 first=0,
             )
-    page = film.sheet(list(items(folder)), min(count, 8))
+    page = sheet(list(items(folder)), min(count, 8))
     film.write_png(page, folder / "sheet.png")
     if show and o.can_show():
         o.show(page)

@@ -3,35 +3,16 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image
 
 from paintcli.files import write_atomic
 from paintcli.rollouts import PAINTED, rows
+from paintcli.sheet import sheet
 
-GAP, CAPTION = 6, 18
 FILM = "film.png"
-
-
-def sheet(items: Sequence[tuple[Path | None, str]], columns: int, side: int = 150) -> Image.Image:
-    """Pictures (None: an empty frame) with a caption each, in rows; `side` in pixels."""
-    lines = -(-len(items) // columns)
-    page = Image.new("RGB", (columns * (side + GAP) + GAP, lines * (side + CAPTION + GAP) + GAP), "white")
-    pen, font = ImageDraw.Draw(page), ImageFont.load_default(12)
-    for index, (path, caption) in enumerate(items):
-        x, y = GAP + index % columns * (side + GAP), GAP + index // columns * (side + CAPTION + GAP)
-        if path is None:
-            pen.rectangle((x, y, x + side - 1, y + side - 1), outline="#cccccc")
-        else:
-            with Image.open(path) as picture:
-                small = picture.convert("RGB")
-                small.thumbnail((side, side), Image.Resampling.LANCZOS)
-            page.paste(small, (x + (side - small.width) // 2, y + (side - small.height) // 2))
-        pen.text((x, y + side + 2), caption, fill="#555555", font=font)
-    return page
 
 
 def caption(row: dict[str, Any]) -> str:
@@ -57,7 +38,7 @@ def film(run: Path, most: int = 20) -> bool:
     ranked = [sorted(steps[s], key=lambda r: r["reward"]) for s in kept]
     median = [group[(len(group) - 1) // 2] for group in ranked]
     best = [group[-1] for group in ranked]
-    items: list[tuple[Path | None, str]] = []
+    items: list[tuple[Image.Image | Path | None, str]] = []
     for line in (median, best):
         items += [(run / r["file_name"], f"{r['step']}: {caption(r)}") for r in line]
     write_png(sheet(items, len(kept)), run / FILM)
