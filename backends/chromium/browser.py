@@ -88,8 +88,12 @@ class Browser:
             raise BrowserGone(method)
         try:
             return await _call(self._connection, method, params or {}, timeout)
+        except BrowserGone:
+            raise
         except CallTimeout:
             raise BrowserGone(f"{method} was not answered in {timeout:.0f} s") from None
+        except Exception as error:  # pyppeteer's own error when the socket closes under a call
+            raise BrowserGone(f"{method}: {error}") from error
 
     async def open_page(self) -> Page:
         """A new page in a process of its own, which is known."""
@@ -295,6 +299,13 @@ def _quiet_connection() -> Any:
             # The original waits for the socket to open; on one that has closed it would spin for ever.
             if self._connected:
                 await super()._async_send(msg, callback_id)
+
+        async def _on_close(self) -> None:
+            # The original fails every call it remembers, and stops at the first that was answered already.
+            for channel in (self, *self._sessions.values()):
+                for key in [key for key, future in channel._callbacks.items() if future.done()]:
+                    del channel._callbacks[key]
+            await super()._on_close()
 
     return QuietConnection
 

@@ -181,6 +181,12 @@ class _Studio:
                 renderer=self._name(easel.browser.version),
                 versions=self._versions(easel.browser.version),
             )
+        except Crash as crash:
+            # A page and its GL die with their browser, a moment before or after it: then it was the browser.
+            await asyncio.sleep(0.1)
+            if not easel.browser.healthy:
+                raise BrowserGone(f"the browser died, and {crash}") from crash
+            raise
         finally:
             self._background(easel.page.close())
 
