@@ -147,8 +147,6 @@ def train(
     from paintcli.training.policy import load_policy
 
     check_folder(folder, resume)
-    if not recipe.is_control:
-        o.say(seen.line())
     report_to = tracker(trackio, trackio_space)
     with ExitStack() as stack:
         task = open_task(recipe, chosen, stack)
@@ -157,6 +155,8 @@ def train(
         recipe, saved, notes = open_run(recipe, folder, resume)
         for note in notes:
             o.say(note)
+        if not recipe.is_control:
+            o.say(seen.line())
         run_locally(recipe, folder, task, policy, saved, report_to, as_json, push_to)
 
 
