@@ -27,7 +27,6 @@ noLoop();
 }}
 function draw() {{
 background(255);
-translate(-300, -300);
 brush.noStroke();
 brush.fillBleed({bleed});
 {body}
@@ -65,7 +64,7 @@ def flower(chance: random.Random) -> str:
     """One sketch: petals in a ring (two layers of paint or one), or set down one by one; then the heart."""
     hue = chance.choice([0.02, 0.05, 0.09, 0.93, 0.97, 0.78])
     petals, far, size = chance.choice([5, 5, 6, 7]), chance.randrange(90, 140, 5), chance.randrange(70, 110, 5)
-    x, y = chance.randrange(270, 340, 5), chance.randrange(260, 330, 5)
+    x, y = chance.randrange(-30, 40, 5), chance.randrange(-40, 30, 5)
     lines = []
     hand = chance.randrange(3)
     if hand < 2:
