@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import time
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,8 +33,9 @@ class Panel:
 
     def __init__(self, recipe: Recipe, folder: Path, done: int, as_json: bool) -> None:
         self.recipe, self.folder, self.as_json = recipe, folder, as_json
-        self.began, self.first = time.monotonic(), done
+        self.first = done
         self.rewards: list[float | None] = []
+        self.seconds: list[float] = []
         self.rows: list[Any] = []
         self.excluded = self.seen = 0
         self.probes: dict[str, Any] = {}
@@ -70,6 +70,7 @@ class Panel:
                 self.excluded += sum(r.reward is None for r, _ in event.rows)
             case "step":
                 self.rewards.append(event.curve["reward"])
+                self.seconds.append(event.curve["step_time"])
                 if self.as_json:
                     o.emit(event.curve)
                 elif not self.live:
@@ -78,11 +79,11 @@ class Panel:
             self.live.update(self.render())
 
     def left(self) -> str:
-        """Time left, from the pace so far."""
-        done = len(self.rewards) - self.first
-        if done < 1:
+        """Time left in steps, from the pace of the last ten: a warm start and a probe before them say nothing of it."""
+        if not self.seconds:
             return "–"
-        seconds = (time.monotonic() - self.began) / done * (self.recipe.steps - len(self.rewards))
+        last = self.seconds[-10:]
+        seconds = sum(last) / len(last) * (self.recipe.steps - len(self.rewards))
         return f"{seconds / 3600:.1f} h" if seconds > 5400 else f"{seconds / 60:.0f} min"
 
     def line(self, curve: dict[str, Any]) -> str:
