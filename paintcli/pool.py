@@ -11,7 +11,7 @@ import contextlib
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.resources import files
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paintcli.errors import PaintError, Unavailable, UsageError
-from paintcli.files import write_atomic
+from paintcli.files import reason, write_atomic
 from paintcli.painting import Painting
 
 if TYPE_CHECKING:
@@ -256,6 +256,43 @@ def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
         ordered = {c: row.get(c) for c in COLUMNS} | {k: v for k, v in row.items() if k not in COLUMNS}
         lines.append(json.dumps(ordered, ensure_ascii=False) + "\n")
     write_atomic(path / "metadata.jsonl", "".join(lines).encode())
+
+
+LOCK = ".lock"
+"""Whoever rewrites or appends to a pool's metadata.jsonl holds this file's lock: raters and a generator share a pool."""
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the pool folder `path` alone, for reading `metadata.jsonl` anew and writing it; waits for its turn.
+
+    The lock goes with the process, also with one that is killed. It is not reentrant. Raises PaintError when the
+    folder cannot be written to.
+    """
+    import fcntl
+
+    try:
+        handle = (path / LOCK).open("a")
+    except OSError as error:
+        raise PaintError(f"The pool {path} cannot be written to: {reason(error)}.") from error
+    with handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def update_rows(path: Path, changes: Mapping[str, Mapping[str, Any]]) -> None:
+    """Change columns of some rows of the pool folder `path`: {file_name: {column: value}}. To be called under `locked`.
+
+    Every other line of metadata.jsonl stays as it is, byte for byte. Raises PaintError when it cannot be written.
+    """
+    lines = (path / "metadata.jsonl").read_bytes().splitlines(keepends=True)
+    for index, line in enumerate(lines):
+        with contextlib.suppress(ValueError):  # a line that is no JSON is somebody else's to mend
+            row = json.loads(line)
+            change = changes.get(str(row.get("file_name"))) if isinstance(row, dict) else None
+            if change and any(row.get(column) != value for column, value in change.items()):
+                lines[index] = (json.dumps({**row, **change}, ensure_ascii=False) + "\n").encode()
+    write_atomic(path / "metadata.jsonl", b"".join(lines))
 
 
 def _reference(folder: Path, row: dict[str, Any]) -> Reference:
@@ -549,7 +586,12 @@ def import_paintings(
         if sketch:
             write_atomic(pool_path / "sources" / f"{stem}.js", sketch.read_bytes())
         added.append(row)
-    write_rows(pool_path, [*old, *added])  # last: a kill before this line leaves files, never a row without its file
+    # last: a kill before this line leaves files, never a row without its file
+    pool_path.mkdir(parents=True, exist_ok=True)
+    with locked(pool_path):
+        if (pool_path / "metadata.jsonl").exists():  # read anew: somebody may have rated meanwhile
+            old = [e.row for e in Pool.load(pool_path).entries]
+        write_rows(pool_path, [*old, *added])
     return [str(r["file_name"]) for r in added], left_out
 
 
