@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
@@ -31,15 +32,41 @@ def write_atomic(path: Path, data: bytes) -> None:
 
 
 def append_json_line(path: Path, row: dict[str, Any]) -> None:
-    """Append one JSON object as one line and fsync. Raises PaintError in one sentence."""
-    line = json.dumps(row, ensure_ascii=False) + "\n"
+    """Append one JSON object as one line and fsync. Raises PaintError in one sentence; no half line stays."""
+    append(path, json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def append(path: Path, text: str) -> None:
+    """Append whole lines and fsync. Raises PaintError in one sentence; no half line stays."""
     try:
-        with path.open("a", encoding="utf-8") as file:
-            file.write(line)
+        with path.open("ab") as file:
+            file.write(text.encode())
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
+        with contextlib.suppress(OSError):
+            mend(path)  # a full disk leaves half a line; the next one must not be glued to it
         raise PaintError(f"{path} cannot be appended to: {reason(error)}.") from error
+
+
+def mend(path: Path) -> None:
+    """Cut a torn last line off a JSON-lines or CSV file: whatever follows the last line end. Absent files stay so."""
+    if not path.is_file() or not path.stat().st_size:
+        return
+    with path.open("r+b") as file:
+        end = file.seek(0, os.SEEK_END)
+        position = end
+        while position > 0:  # backwards in blocks: a run's metadata may be a gigabyte
+            start = max(0, position - 65536)
+            file.seek(start)
+            newline = file.read(position - start).rfind(b"\n")
+            if newline >= 0:
+                position = start + newline + 1
+                break
+            position = start
+        if position < end:
+            file.truncate(position)
+            os.fsync(file.fileno())
 
 
 def reason(error: OSError) -> str:

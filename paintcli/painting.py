@@ -28,10 +28,16 @@ def paper_colour(rgb: np.ndarray) -> np.ndarray:
     return rgb[index == modal].mean(axis=0)
 
 
-def coverage_of(rgb: np.ndarray) -> float:
-    """Share of pixels, 0–1, further than 32 (Euclidean RGB) from the paper. `rgb`: uint8 (height, width, 3)."""
+def paint_mask(rgb: np.ndarray) -> np.ndarray:
+    """Which pixels are paint, further than 32 (Euclidean RGB) from the paper: bool (height, width)."""
     distance = rgb.astype(np.float64) - paper_colour(rgb)
-    return float(((distance**2).sum(axis=-1) > PAINT_DISTANCE**2).mean())
+    mask: np.ndarray = (distance**2).sum(axis=-1) > PAINT_DISTANCE**2
+    return mask
+
+
+def coverage_of(rgb: np.ndarray) -> float:
+    """Share of pixels that are paint, 0–1. `rgb`: uint8 (height, width, 3)."""
+    return float(paint_mask(rgb).mean())
 
 
 def flatten(image: Image.Image) -> np.ndarray:
@@ -46,12 +52,28 @@ def flatten(image: Image.Image) -> np.ndarray:
 
 
 @dataclass(frozen=True)
+class Mark:
+    """One shape of the brush as the page saw it: its box on the canvas in pixels from the top left, before bleeding.
+
+    `colour` (as the sketch wrote it) and `opacity` (0–255) are those of `brush.fill`; None where it was not plain.
+    """
+
+    what: str
+    left: float
+    top: float
+    right: float
+    bottom: float
+    colour: str | None
+    opacity: float | None
+
+
+@dataclass(frozen=True)
 class Painting:
     """What a renderer returns for one sketch and one seed, or what a picture on disk is when loaded.
 
     `png` is None when there is no picture (`fault` says why). `calls` counts what really ran in the page:
     "brush.circle", "p5.ellipse", "page.fetch" … → times; None where nobody counted (a picture from disk,
-    a page that died). `violations_seen` are the page's own observations that are not plain calls.
+    a page that died). `marks` are the first 2,000 shapes and circles, in order: advice, never evidence.
     """
 
     png: bytes | None
@@ -64,6 +86,7 @@ class Painting:
     fault: Fault | None = None
     fault_detail: str = ""
     versions: dict[str, str] = field(default_factory=dict)
+    marks: tuple[Mark, ...] = ()
 
     @classmethod
     def from_file(cls, path: Path) -> Painting:

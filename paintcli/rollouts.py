@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import Any
 import orjson
 
 from paintcli.errors import PaintError
-from paintcli.files import reason, write_atomic
+from paintcli.files import append, mend, reason, write_atomic
 
 PAINTED = "metadata.jsonl"
 UNPAINTED = "unpainted.jsonl"
@@ -172,7 +171,7 @@ class RunFolder:
             write_atomic(self.folder / f"images/{stem}.png", png)
         if rollout.source_file:
             write_atomic(self.folder / rollout.source_file, rollout.code.encode())
-        self._append(PAINTED if png else UNPAINTED, json.dumps(asdict(rollout), ensure_ascii=False) + "\n")
+        append(self.folder / (PAINTED if png else UNPAINTED), json.dumps(asdict(rollout), ensure_ascii=False) + "\n")
         self._written.add(key)
         return True
 
@@ -190,7 +189,7 @@ class RunFolder:
         if not self._curve:
             writer.writeheader()
         writer.writerow({name: "" if row.get(name) is None else row[name] for name in CURVE_COLUMNS})
-        self._append(CURVE, text.getvalue())
+        append(self.folder / CURVE, text.getvalue())
         self._curve.add(int(row["step"]))
         return True
 
@@ -212,36 +211,6 @@ class RunFolder:
             for row in earlier:
                 self.append_curve({name: row.get(name) for name in CURVE_COLUMNS})
         return len(gone)
-
-    def _append(self, name: str, text: str) -> None:
-        try:
-            with (self.folder / name).open("ab") as file:
-                file.write(text.encode())
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            mend(self.folder / name)  # a full disk leaves half a line; the next one must not be glued to it
-            raise PaintError(f"{self.folder / name} cannot be appended to: {reason(error)}.") from error
-
-
-def mend(path: Path) -> None:
-    """Cut a torn last line off a JSON-lines or CSV file: whatever follows the last line end. Absent files stay so."""
-    if not path.is_file() or not path.stat().st_size:
-        return
-    with path.open("r+b") as file:
-        end = file.seek(0, os.SEEK_END)
-        position = end
-        while position > 0:  # backwards in blocks: a run's metadata may be a gigabyte
-            start = max(0, position - 65536)
-            file.seek(start)
-            newline = file.read(position - start).rfind(b"\n")
-            if newline >= 0:
-                position = start + newline + 1
-                break
-            position = start
-        if position < end:
-            file.truncate(position)
-            os.fsync(file.fileno())
 
 
 def rows(path: Path, code: bool = True) -> Iterator[dict[str, Any]]:

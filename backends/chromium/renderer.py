@@ -20,7 +20,7 @@ from paintcli.backends.chromium.browser import Browser, BrowserGone, CallTimeout
 from paintcli.backends.chromium.gl import probe_gl
 from paintcli.backends.chromium.libraries import HERE, LIBRARIES, find_chromium, library_sources
 from paintcli.errors import PaintError, Unavailable
-from paintcli.painting import Painting
+from paintcli.painting import Mark, Painting
 
 FAIR = 0.8
 """Share of the deadline that a page gets in processor time before it is given up, which takes a starved one longer."""
@@ -348,6 +348,7 @@ class _Easel:
             finished=not state["threw"],
             js_errors=tuple(self.page.errors),
             calls=self._calls(result["calls"]),
+            marks=tuple(Mark(*mark) for mark in result["marks"]),
         )
 
     def _blame(self, seed: int, deadline: float, work: _Work, alone: bool, waited: float) -> Painting:

@@ -7,11 +7,10 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from PIL import Image
 
 from paintcli.attempt import Attempt
-from paintcli.painting import PAINT_DISTANCE, Painting, paper_colour
+from paintcli.critique import in_words, violations_in_words
 
 REPLY = "(the reply)"
 
@@ -31,9 +30,7 @@ def look(attempt: Attempt, pictures: bool) -> Look | None:
     lines = []
     if attempt.verdict.violations:
         lines.append("Your sketch was refused:")
-        for violation in attempt.verdict.violations:
-            where = f" (line {violation.line})" if violation.line else ""
-            lines.append(f"- {violation.code}{where}: {violation.detail}")
+        lines += [f"- {words}" for words in violations_in_words(attempt.verdict.violations)]
     painting = attempt.painting
     if painting and painting.js_errors:
         lines.append(f"The page reported: {painting.js_errors[0]}")
@@ -42,27 +39,6 @@ def look(attempt: Attempt, pictures: bool) -> Look | None:
         lines.append("This is what it painted." if pictures else f"What it painted: {in_words(painting)}")
     lines.append("Look at it as a painter would, and write the whole sketch again, better.")
     return Look("\n".join(lines), png if pictures else None)
-
-
-def in_words(painting: Painting) -> str:
-    """A painting for a policy without eyes: how much paint, where it lies (pixels), its three main colours."""
-    rgb = painting.rgb.astype(np.float64)
-    paint = ((rgb - paper_colour(painting.rgb)) ** 2).sum(axis=-1) > PAINT_DISTANCE**2
-    if not paint.any():
-        return "an empty sheet."
-    down, across = np.nonzero(paint)
-    # 3 bits a channel: fine enough to name a wash, coarse enough to gather one
-    bins = painting.rgb[paint] >> 5
-    keys, counts = np.unique(bins, axis=0, return_counts=True)
-    main = keys[np.argsort(-counts)[:3]]
-    colours = []
-    for key in main:
-        colour = painting.rgb[paint][(bins == key).all(axis=1)].mean(axis=0).round().astype(int)
-        colours.append("#" + "".join(f"{c:02x}" for c in colour))
-    return (
-        f"paint on {paint.mean():.0%} of the {painting.width} × {painting.height} sheet, from x {across.min()} to "
-        f"{across.max()} and y {down.min()} to {down.max()}, mostly {', '.join(colours)}."
-    )
 
 
 class Eyes:

@@ -8,7 +8,7 @@
   const { apply, construct, ownKeys, getOwnPropertyDescriptor: descriptorOf } = Reflect;
   const define = Object.defineProperty;
   const getPrototypeOf = Object.getPrototypeOf;
-  const { imul, min } = Math;
+  const { imul, max, min } = Math;
   const later = setTimeout.bind(window);
   const bare = (members) => Object.assign(Object.create(null), members);
 
@@ -534,6 +534,56 @@
     });
   }
 
+  // Where the brush's shapes lie on the canvas, and what they were filled with: advice for whoever wrote the sketch,
+  // no evidence. Read from arguments that are plain numbers and strings, with the matrix that p5.brush itself reads.
+  const marks = [];
+  const MOST_MARKS = 2000;
+  let corners = [];
+  let filling = [null, null];
+
+  function mark(what, points, radius) {
+    const matrix = main?._renderer?.uModelMatrix?.mat4;
+    if (marks.length >= MOST_MARKS || !matrix || !canvas || points.length === 0) return;
+    const [a, b, , , c, d] = matrix;
+    const box = [Infinity, Infinity, -Infinity, -Infinity];
+    for (let i = 0; i < points.length; i++) {
+      const [x, y] = points[i];
+      const across = a * x + c * y + matrix[12] + main.width / 2;
+      const down = b * x + d * y + matrix[13] + main.height / 2;
+      box[0] = min(box[0], across - radius);
+      box[1] = min(box[1], down - radius);
+      box[2] = max(box[2], across + radius);
+      box[3] = max(box[3], down + radius);
+    }
+    if (isFinite(box[0] + box[1] + box[2] + box[3])) marks[marks.length] = [what, ...box, ...filling];
+  }
+
+  function note(name, args) {
+    const [x, y, r] = args;
+    const placed = typeof x === "number" && typeof y === "number";
+    if (name === "beginShape") corners = [];
+    else if (name === "vertex" && placed) corners[corners.length] = [x, y];
+    else if (name === "endShape") mark("shape", corners, 0);
+    else if (name === "circle" && placed && typeof r === "number") mark("circle", [[x, y]], r);
+    else if (name === "noFill") filling = [null, null];
+    else if (name === "fill") {
+      const plain = args.every((one) => typeof one === "number" || typeof one === "string");
+      const colour = args.length < 3 ? x : `rgb(${x},${y},${r})`;
+      filling = plain ? [`${colour}`, +(args.length < 4 ? y : args[3]) || 150] : [null, null]; // 150: p5.brush's own
+    }
+  }
+
+  function noting(name, tapped) {
+    return function (...args) {
+      try {
+        note(name, args);
+      } catch {
+        // a sketch that replaced what this uses goes without the advice
+      }
+      return apply(tapped, this, args);
+    };
+  }
+
   function tapBrush() {
     const library = window.brush;
     const names = ownKeys(library);
@@ -544,6 +594,8 @@
       const isClass = typeof original === "function" && /^class\b/.test(Function.prototype.toString.call(original));
       tapped[name] = isClass ? countedClass(`brush.${name}`, original) : inward(`brush.${name}`, original, true);
     }
+    for (const name of ["beginShape", "vertex", "endShape", "circle", "fill", "noFill"])
+      tapped[name] = noting(name, tapped[name]);
     define(window, "brush", { configurable: true, writable: true, value: tapped });
   }
 
@@ -602,7 +654,7 @@
       const held = finished === "never stopped" ? firstFrame : picture();
       const calls = Object.create(null);
       for (const name in slots) if (slots[name].n > 0) calls[name] = slots[name].n;
-      return bare({ picture: held, calls });
+      return bare({ picture: held, calls, marks });
     },
   });
 })
