@@ -113,6 +113,16 @@ class Counter:
         return f"status {status}", retry_after(error.response.headers.get("Retry-After"))
 
 
+def raise_for_status(response: httpx2.Response) -> None:
+    """huggingface_hub's own, also for servers whose error bodies are JSON but no object, over which it falls."""
+    from huggingface_hub.utils import hf_raise_for_status  # type: ignore[attr-defined]
+
+    try:
+        hf_raise_for_status(response)
+    except (AttributeError, TypeError):
+        raise HfHubHTTPError(f"status {response.status_code}", response=response) from None
+
+
 def is_address(name: str) -> bool:
     """Whether a backend's name is an http(s) address rather than a Hub id. Raises UsageError for half an address."""
     if not name.startswith(("http://", "https://")):

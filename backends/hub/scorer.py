@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 import httpx2
 
-from paintcli.backends.hub.http import Counter, NotNow, Patience, certificates, is_address
+from paintcli.backends.hub.http import Counter, NotNow, Patience, certificates, is_address, raise_for_status
 from paintcli.errors import PaintError, UsageError
 from paintcli.painting import Painting
 
@@ -50,12 +50,10 @@ class ScorerSpace:
         body = {"png_base64": base64.b64encode(painting.png).decode("ascii"), "prompt": prompt}
 
         async def once() -> float:
-            from huggingface_hub.utils import hf_raise_for_status  # type: ignore[attr-defined]
-
             address, headers = await asyncio.to_thread(self._address)
             async with httpx2.AsyncClient(verify=certificates(), timeout=self._patience.attempt) as client:
                 response = await client.post(f"{address}/score", json=body, headers=headers)
-            hf_raise_for_status(response)
+            raise_for_status(response)
             try:
                 answer = response.json()
             except ValueError:
