@@ -1,0 +1,602 @@
+"""Will a run learn? Said from a handful of samples, before the money. Pure numbers on a table of samples.
+
+GRPO without scaling of rewards learns from one thing: how far the rewards of a group lie apart for reasons that are the
+policy's own. Four numbers say how much of that there is, and a fifth how far the run can follow it (`FORMULA`):
+
+- *within*: variance of the reward between samples that meet the same references, what the advantages are made of;
+- *heritable*: the part of it that other references would confirm. A win share varies by sample, by reference, and by
+  a rest (who happens to win against whom, a judge that contradicts itself); the rest over the number of references
+  is taken off. Selection moves a population by its heritable variance only: the breeder's equation;
+- *live*: share of groups in which not all rewards are equal. A group without spread moves nothing;
+- *members*: rewarded samples of a group. More of them average the noise away;
+- *reach*: the largest relative change that learning rate and steps permit. Adam moves an adapter's weight by at most
+  the learning rate a step, whatever the size of the gradient, so the sum of the learning rates bounds what
+  B·A·(α/r) adds to a layer: α·Σlr/√3 of its input (peft draws A uniformly with standard deviation 1/√(3·width)),
+  against a weight's own output of gain = initializer_range·√width, and √depth layers that add up in the same
+  direction.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from paintcli.analysis.statistics import safe_divide
+from paintcli.errors import UsageError
+from paintcli.gate import Violation
+from paintcli.judging import Share, clustered, wilson
+from paintcli.pool import tier_rank
+from paintcli.reward import PRESETS, TERMS, Mix, combine
+
+RESPONSE = 1.0
+"""Standard deviations of heritable reward that a unit of reach buys where a step's direction is certain."""
+
+LEARNS = 0.05
+"""A gain in mean reward worth the name: what a frozen test of 40 samples a side can just tell from nothing."""
+
+RESAMPLES = 400
+GROUPS = 2000
+"""Groups resampled for the share without a gradient."""
+
+LOW, HIGH = 0.1, 0.9
+"""Bounds of every interval of a gain: the verdict is by the lower one, a chance of one in ten of saying too much."""
+
+ROUNDING = 1e-18
+"""A variance of rewards below this is rounding."""
+
+FORMULA = (
+    "gain = sin²(min(asin √J + ½·ρ·κ, π/2)) − J, ρ = √(heritable / (J·(1−J))), "
+    "κ = {response:g}·reach·√(live · heritable/within · members), reach = α·Σlr·√depth / (√3·gain of a weight)"
+)
+"""J: mean reward. Its movement per standard deviation of selection is √(J·(1−J)) times a constant share ρ, as that of
+any mean of things won or lost is, so it moves evenly on the arcsine scale, and nothing goes past 0 or 1."""
+
+
+class Meeting(NamedTuple):
+    """Samples that meet the same references, as a training group does: rows and reference columns of the table."""
+
+    rows: np.ndarray
+    columns: np.ndarray
+
+
+@dataclass(frozen=True)
+class Table:
+    """Samples in rows. What was not asked or not answered is NaN.
+
+    `terms`: each of reward.TERMS but the judge's → (samples,), 0–1; gate 0 is a refusal. `shares`: win share against
+    each reference, (samples, references), both orders, 0–1.
+    """
+
+    terms: Mapping[str, np.ndarray]
+    shares: np.ndarray
+    references: tuple[str, ...]
+    tiers: tuple[str, ...]
+
+    @classmethod
+    def of(cls, rows: Sequence[Mapping[str, Any]]) -> Table:
+        """From rollouts (rollouts.py) as mappings. Raises UsageError when they do not say what passed the gate."""
+        if not any(row.get("gate") is not None for row in rows):
+            raise UsageError("None of these samples says whether it passed the gate, so nothing can be forecast.")
+        tiers = {c["reference"]: c["tier"] for row in rows for c in row.get("comparisons") or ()}
+        names = tuple(sorted(tiers, key=lambda name: (tier_rank(tiers[name]), name)))
+        column = {name: j for j, name in enumerate(names)}
+        shares = np.full((len(rows), len(names)), np.nan)
+        for i, row in enumerate(rows):
+            for comparison in row.get("comparisons") or ():
+                shares[i, column[comparison["reference"]]] = comparison["score"]
+        terms = {t: np.array([_number(row.get(t)) for row in rows]) for t in TERMS if t != "judge"}
+        # the embedded scorer in HPSv3's place answers for its weight
+        stand_in = np.array([_number(row.get("taste")) for row in rows])
+        terms["hpsv3"] = np.where(np.isnan(terms["hpsv3"]), stand_in, terms["hpsv3"])
+        return cls(terms, shares, names, tuple(tiers[name] for name in names))
+
+    def __len__(self) -> int:
+        return len(self.shares)
+
+    @property
+    def passed(self) -> np.ndarray:
+        """Bool (samples,): those that passed the gate."""
+        return self.terms["gate"] == 1
+
+    def answers(self, mix: Mix) -> bool:
+        """Whether every term that weighs was answered for some sample that passed."""
+        known = {t: bool(np.isfinite(v[self.passed]).any()) for t, v in self.terms.items()}
+        known["judge"] = bool(np.isfinite(self.shares).any())
+        return all(known[t] for t in TERMS if mix.wants(t))
+
+    @cached_property
+    def noise(self) -> np.ndarray:
+        """(samples,): variance of one win share that neither the sample nor the reference explains.
+
+        Two-way residuals over samples that met the very same references, (m−1)(k−1) degrees of freedom; NaN for a
+        sample that met fewer than two references or met them alone.
+        """
+        met = np.isfinite(self.shares)
+        found = np.full(len(self), np.nan)
+        patterns, which = np.unique(met, axis=0, return_inverse=True)
+        for number, pattern in enumerate(patterns):
+            rows = np.flatnonzero(which.ravel() == number)
+            block = self.shares[np.ix_(rows, np.flatnonzero(pattern))]
+            m, k = block.shape
+            if m > 1 and k > 1:
+                rest = block - block.mean(axis=1, keepdims=True) - block.mean(axis=0) + block.mean()
+                found[rows] = (rest**2).sum(axis=1) * m / ((m - 1) * (k - 1))
+        return found
+
+
+def _number(value: Any) -> float:
+    return math.nan if value is None else float(value)
+
+
+def meetings(table: Table, draws: Iterable[Sequence[str]]) -> list[Meeting]:
+    """Every sample meets each draw (names of references), as if the policy stood still for so many steps."""
+    column = {name: j for j, name in enumerate(table.references)}
+    everyone = np.arange(len(table))
+    return [Meeting(everyone, np.array([column[n] for n in names if n in column], int)) for names in draws]
+
+
+def logged(rows: Sequence[Mapping[str, Any]], table: Table) -> list[Meeting]:
+    """The groups as they were: the rollouts of each step, and what they were compared with."""
+    steps = np.array([row["step"] for row in rows])
+    found = []
+    for step in np.unique(steps):
+        here = np.flatnonzero(steps == step)
+        found.append(Meeting(here, np.flatnonzero(np.isfinite(table.shares[here]).any(axis=0))))
+    return found
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the recipe brings. `rates`: the learning rates of all steps summed; `gain`: initializer_range·√width."""
+
+    generations: int
+    steps: int
+    rates: float
+    alpha: float
+    depth: int
+    gain: float
+
+    @property
+    def reach(self) -> float:
+        return self.alpha * self.rates * math.sqrt(self.depth) / (math.sqrt(3) * self.gain)
+
+
+def plan_of(recipe: Any, config: Any) -> Plan:
+    """The Plan of a training recipe and its model's transformers configuration."""
+    text = config.get_text_config()
+    left = recipe.steps - min(recipe.warmup_steps, recipe.steps)
+    warming = (recipe.steps - left) / 2
+    falls = recipe.schedule in ("linear", "cosine")  # both average one half
+    whole = recipe.steps if recipe.schedule == "constant" else warming + left * (0.5 if falls else 1.0)
+    gain = getattr(text, "initializer_range", 0.02) * math.sqrt(text.hidden_size)
+    return Plan(
+        recipe.generations, recipe.steps, recipe.learning_rate * whole, recipe.alpha, text.num_hidden_layers, gain
+    )
+
+
+# -- the numbers ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Signal:
+    """What the groups of a policy carry. Variances and means of the reward, NaN where nothing was rewarded.
+
+    `sd`: mean standard deviation within a group, as a run's curve logs it; `dead`: share of groups without a gradient,
+    its interval that of the commonest reward's share (Wilson) to the power of the group's size.
+    """
+
+    mean: float
+    within: float
+    heritable: float
+    sd: float
+    dead: Share
+    members: float
+    step_sd: float
+    draw_share: float | None
+    draw_reason: str
+
+    @property
+    def live(self) -> float:
+        return 1 - self.dead.value
+
+    @property
+    def confirmed(self) -> float:
+        """heritable / within, 0–1."""
+        return min(max(self.heritable / self.within, 0.0), 1.0) if self.within > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Gain:
+    """A predicted gain in mean reward over the run, with its 80 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def learns(self) -> bool:
+        return self.low >= LEARNS
+
+    def to_json(self) -> dict[str, Any]:
+        return {"value": round(self.value, 4), "low": round(self.low, 4), "high": round(self.high, 4)}
+
+
+class Prospect:
+    """Samples under one mix, one set of draws and one group size: their signal, and the gain of a plan."""
+
+    def __init__(self, table: Table, mix: Mix, meetings: Sequence[Meeting], generations: int, seed: int = 0) -> None:
+        """Raises UsageError for fewer samples than a group holds."""
+        self.table, self.mix, self.meetings, self.seed = table, mix, list(meetings), seed
+        self.size = generations
+        most = max((len(m.rows) for m in self.meetings), default=0)
+        if most < self.size:
+            raise UsageError(
+                f"{len(table)} samples are too few to forecast groups of {self.size} from: {self.size} must meet the "
+                f"same references, and {4 * self.size} say more."
+            )
+        self.member = np.zeros((len(self.meetings), len(table)), bool)
+        self.rewards = np.full(self.member.shape, np.nan)
+        self.excess = np.full(self.member.shape, np.nan)
+        self._fill()
+
+    def _fill(self) -> None:
+        """`rewards` (meetings, samples) by the one rule of reward.py, and `excess`: their variance that is noise."""
+        weight = self.mix.weights["judge"]
+        noise = self.table.noise
+        usual = float(np.nanmean(noise)) if np.isfinite(noise).any() else 0.0
+        noise = np.where(np.isnan(noise), usual, noise)
+        refused = self.table.terms["gate"] == 0
+        terms: list[dict[str, float | None]] = [
+            {t: None if math.isnan(v[i]) else float(v[i]) for t, v in self.table.terms.items()}
+            for i in range(len(self.table))
+        ]
+        for b, (rows, columns) in enumerate(self.meetings):
+            self.member[b, rows] = True
+            for i in rows:
+                known = self.table.shares[i, columns]
+                known = known[np.isfinite(known)]
+                judge = float(known.mean()) if len(known) else None
+                violations = (Violation("refused", None, ""),) if refused[i] else ()
+                value = combine(self.mix, {**terms[i], "judge": judge}, None, violations).value
+                if value is not None:
+                    self.rewards[b, i] = value
+                    self.excess[b, i] = 0.0 if refused[i] or not len(known) else weight**2 * noise[i] / len(known)
+
+    def _moments(self, rows: np.ndarray | slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(mean, within, heritable) of each resample. `rows`: (resamples, samples) or all of them once."""
+        values, excess = self.rewards[:, rows], self.excess[:, rows]
+        known = np.isfinite(values)
+        count = known.sum(axis=-1)
+        mean = safe_divide(np.nansum(values, axis=-1), count)
+        squares = np.nansum((values - mean[..., None]) ** 2, axis=-1)
+        variance = safe_divide(squares, np.maximum(count - 1, 0))
+        noise = np.where(np.isfinite(variance), safe_divide(np.nansum(excess, axis=-1), count), np.nan)
+        with np.errstate(all="ignore"):
+            shape = mean.shape[1:]
+            total = [np.nansum(x, axis=0) / np.maximum(np.isfinite(x).sum(axis=0), 1) for x in (mean, variance, noise)]
+        level, within, taken = (np.broadcast_to(x, shape) for x in total)
+        within = np.where(within < ROUNDING, 0.0, within)
+        return level, within, np.maximum(within - taken, 0.0)
+
+    @cached_property
+    def _groups(self) -> tuple[np.ndarray, np.ndarray]:
+        """(which meeting, rows) of resampled groups: `size` different samples of one meeting each."""
+        random = np.random.default_rng(self.seed)
+        usable = np.flatnonzero(self.member.sum(axis=1) >= self.size)
+        which = usable[np.arange(GROUPS) % len(usable)]
+        keys = np.where(self.member[which], random.random((GROUPS, self.member.shape[1])), np.inf)
+        return which, np.argpartition(keys, self.size - 1, axis=1)[:, : self.size]
+
+    @cached_property
+    def signal(self) -> Signal:
+        mean, within, heritable = (float(x[0]) for x in self._moments(np.arange(len(self.table))[None]))
+        which, rows = self._groups
+        values = self.rewards[which[:, None], rows]
+        known = np.isfinite(values)
+        count = known.sum(axis=1)
+        filled = np.where(known, values, 0.0)
+        level = safe_divide(filled.sum(axis=1), count)
+        spread = np.where(known, values - np.nan_to_num(level)[:, None], 0.0)
+        dead = (count < 2) | (np.abs(spread).max(axis=1) < 1e-9)
+        sd = np.sqrt(np.maximum(safe_divide((spread**2).sum(axis=1), count - 1), 0))
+        alive = count > 1
+        share, reason = self._draw_share(which[:DRAWN], rows[:DRAWN], values[:DRAWN])
+        return Signal(
+            mean, within, heritable, float(sd[alive].mean()) if alive.any() else 0.0,
+            self._dead(float(dead.mean())), float(count.mean()),
+            float(np.nanstd(level)) if alive.any() else 0.0, share, reason,
+        )  # fmt: skip
+
+    def _dead(self, value: float) -> Share:
+        """The share of groups without a gradient with an interval: how sure is it that rewards differ at all?"""
+        modes = []
+        for row, member in zip(self.rewards, self.member, strict=True):
+            shown = np.where(np.isnan(row[member]), -1.0, np.round(row[member], 9))
+            modes.append(np.unique(shown, return_counts=True)[1].max() / len(shown))
+        samples = len(self.table)
+        common = wilson(float(np.mean(modes)) * samples, samples)
+        return Share(value, min(common.low**self.size, value), max(common.high**self.size, value), samples)
+
+    def _draw_share(self, which: np.ndarray, rows: np.ndarray, values: np.ndarray) -> tuple[float | None, str]:
+        """Share of the steps' noise that is the draw, as `paint analyze` will compute it of the run's own steps."""
+        from paintcli.analysis import draw
+        from paintcli.analysis.sources import Comparisons, Run
+        from paintcli.analysis.steps import Steps
+
+        if not self.mix.wants("judge"):
+            return 0.0, ""
+        count, size = rows.shape
+        shares = self.table.shares[rows.ravel()]
+        met = np.zeros((count * size, shares.shape[1]), bool)
+        for step, b in enumerate(which):
+            met[step * size : (step + 1) * size, self.meetings[b].columns] = True
+        row, reference = np.nonzero(met & np.isfinite(shares))
+        numbers = {
+            "step": np.repeat(np.arange(count, dtype=float), size),
+            "reward": values.ravel(),
+            "judge": np.where(np.isfinite(shares).any(axis=1), 1.0, np.nan),
+        }
+        if not len(row):
+            return None, "nothing was compared"
+        compared = Comparisons(row, reference, shares[row, reference], list(self.table.references))
+        steps = Steps(Run("forecast", "", False, numbers, comparisons=compared), "card")
+        fitted = draw.fit(steps)
+        if isinstance(fitted, str):
+            return None, fitted
+        effect = np.nan_to_num(fitted.effect) * self.mix.weights["judge"] * fitted.judged_share
+        variance = float(np.nanvar(steps.reward))
+        return (min(float(effect.var()) / variance, 1.0) if variance > ROUNDING else 0.0), fitted.note
+
+    def gain(self, plan: Plan) -> Gain:
+        """The gain by `FORMULA`; its interval resamples the samples."""
+        signal = self.signal
+        strength = plan.reach * math.sqrt(signal.live * min(signal.members, plan.generations))
+        if plan.generations > self.size:  # a lever: as many more, as often answered
+            strength *= math.sqrt(plan.generations / self.size)
+        value = float(_gained(*self._moments(np.arange(len(self.table))[None]), strength)[0])
+        random = np.random.default_rng(self.seed)
+        drawn = random.integers(0, len(self.table), (RESAMPLES, len(self.table)))
+        mean, within, heritable = self._moments(drawn)
+        size = float(np.mean([len(m.rows) for m in self.meetings]))
+        widen = size / (size - 1)  # a resample repeats samples, which have no spread among themselves
+        low, high = np.quantile(_gained(mean, within * widen, heritable * widen, strength), [LOW, HIGH])
+        return Gain(value, min(float(low), value), max(float(high), value))
+
+
+DRAWN = 200
+"""Resampled groups that the draw's share is computed on."""
+
+
+def _gained(mean: np.ndarray, within: np.ndarray, heritable: np.ndarray, strength: float) -> np.ndarray:
+    level = np.clip(mean, 0.0, 1.0)
+    room = np.maximum(level * (1 - level), 1e-12)
+    confirmed = np.clip(np.nan_to_num(safe_divide(heritable, within)), 0, 1)
+    moved = np.sqrt(np.clip(heritable / room, 0, 1)) * RESPONSE * strength * np.sqrt(confirmed) / 2
+    ends: np.ndarray = np.sin(np.minimum(np.arcsin(np.sqrt(level)) + moved, math.pi / 2)) ** 2 - level
+    return ends
+
+
+# -- the words -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Lever:
+    """Something to change. `gain` None: its effect cannot be computed from these samples."""
+
+    name: str
+    what: str
+    gain: Gain | None
+
+    def to_json(self) -> dict[str, Any]:
+        return {"lever": self.name, "what": self.what, "predicted_gain": self.gain.to_json() if self.gain else None}
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """A verdict and what it rests on. `levers` come strongest first."""
+
+    samples: int
+    mix: Mix
+    plan: Plan
+    signal: Signal
+    gain: Gain
+    passed: Share
+    references: tuple[tuple[str, str, Share], ...]
+    """(reference, tier, the samples' win share)."""
+    tiers: tuple[tuple[str, Share], ...]
+    why: str
+    levers: tuple[Lever, ...]
+
+    @property
+    def verdict(self) -> str:
+        return "likely to learn" if self.gain.learns else "likely flat"
+
+    def to_json(self) -> dict[str, Any]:
+        s = self.signal
+        return {
+            "verdict": self.verdict,
+            "why": self.why,
+            "predicted_gain": self.gain.to_json(),
+            "samples": self.samples,
+            "weights": {t: w for t, w in self.mix.weights.items() if w},
+            "passed": self.passed.to_json(),
+            "reward": {"mean": round(s.mean, 4), "within_sd": round(s.sd, 4), "step_sd": round(s.step_sd, 4)},
+            "groups": {"size": self.plan.generations, "rewarded": round(s.members, 3), "dead": s.dead.to_json()},
+            "variance": {
+                "within": round(s.within, 6), "heritable": round(s.heritable, 6), "confirmed": round(s.confirmed, 4),
+            },
+            "draw": {
+                "share_of_step_noise": None if s.draw_share is None else round(s.draw_share, 4),
+                "reason": s.draw_reason or None,
+            },
+            "references": [{"reference": n, "tier": t, "share": v.to_json()} for n, t, v in self.references],
+            "tiers": [{"tier": t, "share": v.to_json()} for t, v in self.tiers],
+            "reach": round(self.plan.reach, 4),
+            "levers": [lever.to_json() for lever in self.levers],
+            "formula": formula(),
+        }  # fmt: skip
+
+
+def formula() -> str:
+    return FORMULA.format(response=RESPONSE)
+
+
+def forecast(
+    table: Table,
+    mix: Mix,
+    plan: Plan,
+    met: Sequence[Meeting],
+    rungs: Mapping[str, Sequence[Meeting]] | None = None,
+    seed: int = 0,
+) -> Forecast:
+    """The forecast of a run of `mix` and `plan` whose groups meet `met`.
+
+    `rungs`: other draws that could be chosen ("an easier rung" → its meetings), for the levers. Raises UsageError
+    for fewer samples than a group holds.
+    """
+    prospect = Prospect(table, mix, met, plan.generations, seed)
+    gain = prospect.gain(plan)
+    known = table.terms["gate"][np.isfinite(table.terms["gate"])]
+    references = tuple(
+        (name, tier, _share_of(table.shares[:, [j]]))
+        for j, (name, tier) in enumerate(zip(table.references, table.tiers, strict=True))
+    )
+    tiers = tuple(
+        (tier, _share_of(table.shares[:, [j for j, t in enumerate(table.tiers) if t == tier]]))
+        for tier in dict.fromkeys(table.tiers)
+    )
+    passed = wilson(float(known.sum()), len(known))
+    return Forecast(
+        len(table), mix, plan, prospect.signal, gain, passed, references, tiers,
+        _why(prospect.signal, gain, passed, table, mix, plan), _levers(prospect, plan, passed, rungs or {}),
+    )  # fmt: skip
+
+
+def _share_of(shares: np.ndarray) -> Share:
+    """The win share against these references: one number a sample, so that the samples are the n."""
+    met = np.isfinite(shares).any(axis=1)
+    return clustered(np.nanmean(shares[met], axis=1).tolist()) if met.any() else Share(math.nan, 0.0, 1.0, 0)
+
+
+def _why(signal: Signal, gain: Gain, passed: Share, table: Table, mix: Mix, plan: Plan) -> str:
+    """The tightest bottleneck, in one sentence with its number."""
+    if gain.learns:
+        return (
+            f"Rewards in a group lie {signal.sd:.3f} apart, {signal.confirmed:.0%} of that variance is the policy's "
+            f"own, and {signal.live:.0%} of the groups have a gradient."
+        )
+    if signal.members < 2:
+        return f"Of a group of {plan.generations} only {signal.members:.1f} get a reward at all."
+    if passed.value < 0.2:
+        return f"Only {passed.value:.0%} of the samples pass the gate."
+    won = table.shares[table.passed]
+    won = float(np.nanmean(won)) if np.isfinite(won).any() else math.nan
+    if signal.mean > 0.93:
+        return f"The reward is {signal.mean:.2f} already: there is nothing left to gain."
+    if mix.wants("judge") and (signal.live < 0.5 or signal.sd < 0.01):
+        if won < 0.05:
+            return f"Nothing can be won: the samples' share against the references is {won:.3f}."
+        if won > 0.95:
+            return f"Everything is won: the samples' share against the references is {won:.3f}."
+        return f"The judge does not tell the samples apart: a group's rewards lie {signal.sd:.4f} apart."
+    if signal.live < 0.5:
+        return f"In {signal.dead.value:.0%} of the groups all rewards are equal."
+    if signal.confirmed < 0.25:
+        return (
+            f"Only {signal.confirmed:.0%} of a group's variance would be confirmed by other references: the rest is "
+            "noise of the judge or of who met whom."
+        )
+    return (
+        f"The learning rate over {plan.steps} steps reaches {plan.reach:.3f} of what a layer does: too little for "
+        f"rewards that lie {signal.sd:.3f} apart."
+    )
+
+
+def _levers(prospect: Prospect, plan: Plan, passed: Share, rungs: Mapping[str, Sequence[Meeting]]) -> tuple[Lever, ...]:
+    table, mix, seed = prospect.table, prospect.mix, prospect.seed
+    found = [
+        Lever("more generations", f"{2 * plan.generations} in a group instead of {plan.generations}",
+              prospect.gain(replace(plan, generations=2 * plan.generations))),
+        Lever("higher learning rate", "three times as high", prospect.gain(replace(plan, rates=3 * plan.rates))),
+    ]  # fmt: skip
+    for name, met in rungs.items():
+        found.append(
+            Lever(name, "references of that tier alone", Prospect(table, mix, met, prospect.size, seed).gain(plan))
+        )
+    for name in PRESETS:
+        other = Mix.parse(name)
+        if dict(other.weights) != dict(mix.weights) and table.answers(other):
+            gain = Prospect(table, other, prospect.meetings, prospect.size, seed).gain(plan)
+            found.append(Lever("another split", f"the weights of {name}", gain))
+    found.sort(key=lambda lever: -(lever.gain.low if lever.gain else 0.0))
+    judged = table.shares[np.isfinite(table.shares)]
+    if passed.value < 0.5 or (mix.wants("judge") and len(judged) and judged.mean() < 0.1):
+        # first: no number from samples that win nothing can say what others would win
+        found.insert(0, Lever("warm start", "fine-tune on the pool's sketches first (--warm-start)", None))
+    return tuple(found)
+
+
+# -- the judge and the money ---------------------------------------------------------------------------------------
+
+
+def rater_bound(rechecked: Sequence[tuple[str, str]]) -> Share | None:
+    """How often the rater ranks two paintings again as before: what a judge's agreement with him can reach.
+
+    Over pairs of paintings rated twice, of different tiers at first: the share in the same order when shown again,
+    equal tiers ½. The interval is Wilson's on the number of paintings. None without such a pair.
+    """
+    first = [tier_rank(a) for a, _ in rechecked]
+    again = [tier_rank(b) for _, b in rechecked]
+    kept = [
+        0.5 if again[i] == again[j] else float(again[i] < again[j])
+        for i in range(len(first))
+        for j in range(len(first))
+        if first[i] < first[j]
+    ]
+    if not kept:
+        return None
+    share = sum(kept) / len(kept)
+    return wilson(share * len(rechecked), len(rechecked))
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Of a whole run. Seconds, and money in the currency the prices were given in; None without a price."""
+
+    step_seconds: float
+    hours: float
+    comparisons: int
+    machine: float | None
+    judge: float | None
+
+    @property
+    def total(self) -> float | None:
+        known = [part for part in (self.machine, self.judge) if part is not None]
+        return sum(known) if known else None
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "step_seconds": round(self.step_seconds, 1), "run_hours": round(self.hours, 2),
+            "comparisons": self.comparisons, "machine": self.machine, "judge": self.judge, "total": self.total,
+        }  # fmt: skip
+
+
+def cost(
+    step_seconds: float,
+    steps: int,
+    comparisons: int,
+    per_hour: float | None = None,
+    per_comparison: float | None = None,
+) -> Cost:
+    """`comparisons`: questions to a paid judge in the whole run."""
+    hours = step_seconds * steps / 3600
+    return Cost(
+        step_seconds, hours, comparisons,
+        None if per_hour is None else hours * per_hour,
+        None if per_comparison is None else comparisons * per_comparison,
+    )  # fmt: skip
