@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import io
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from PIL import Image, UnidentifiedImageError
@@ -108,6 +111,23 @@ class Painting:
         except Exception as error:  # Pillow raises many types for bad files; the person needs one sentence
             raise PaintError(f"{path} is not a readable picture ({str(error).rstrip('.')}).") from error
         return cls(png=data)
+
+    def pack(self) -> dict[str, Any]:
+        """Every field as JSON holds it, `png` as base64: what a painting needs to travel whole. See `unpack`."""
+        packed = asdict(self)
+        packed["png"] = None if self.png is None else base64.b64encode(self.png).decode("ascii")
+        return packed
+
+    @classmethod
+    def unpack(cls, packed: Mapping[str, Any]) -> Painting:
+        """The painting that was packed; fields of a newer version are left out. Raises ValueError for what is none."""
+        try:
+            known = {f.name: packed[f.name] for f in fields(cls) if f.name in packed}
+            png = None if known["png"] is None else base64.b64decode(known["png"], validate=True)
+            marks = tuple(Mark(**mark) for mark in known.get("marks", ()))
+            return cls(**{**known, "png": png, "marks": marks, "js_errors": tuple(known.get("js_errors", ()))})
+        except (KeyError, TypeError, binascii.Error) as error:
+            raise ValueError("this is no packed painting") from error
 
     @cached_property
     def rgb(self) -> np.ndarray:

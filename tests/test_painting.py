@@ -1,13 +1,14 @@
 """The measures of a picture, on pictures whose answer can be counted by hand."""
 
 import io
+import json
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from paintcli.errors import PaintError
-from paintcli.painting import Painting, coverage_of, flatten, paper_colour
+from paintcli.painting import Mark, Painting, coverage_of, flatten, paper_colour
 
 
 def picture(width=10, height=10, colour=(250, 246, 238)):
@@ -83,3 +84,20 @@ def test_what_is_not_a_picture_is_one_sentence(tmp_path, content):
 def test_no_picture_covers_nothing_and_has_no_size():
     painting = Painting(png=None, fault="render_failed")
     assert (painting.coverage, painting.width, painting.height) == (0.0, 0, 0)
+
+
+def test_a_painting_travels_whole_as_json():
+    sent = Painting(
+        png(Image.fromarray(picture())), seed=7, seconds=1.25, renderer="chromium 156 llvmpipe", finished=True,
+        js_errors=("ReferenceError: x",), calls={"brush.circle": 3}, versions={"p5": "2.3.4"},
+        marks=(Mark("circle", 1, 2, 3.5, 4, "#fff", 180),),
+    )  # fmt: skip
+    assert Painting.unpack(json.loads(json.dumps(sent.pack()))) == sent
+    failed = Painting(None, fault="render_timeout", fault_detail="30 s")
+    assert Painting.unpack(json.loads(json.dumps({**failed.pack(), "mood": "of a newer version"}))) == failed
+
+
+@pytest.mark.parametrize("packed", [{}, {"png": 3}, {"png": "no base64!"}, {"png": None, "marks": [{"what": "x"}]}])
+def test_what_is_no_packed_painting(packed):
+    with pytest.raises(ValueError, match="no packed painting"):
+        Painting.unpack(packed)
