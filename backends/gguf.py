@@ -1,4 +1,4 @@
-"""A judge on this machine through llama.cpp: any vision GGUF with its projector, read from two logits.
+"""llama.cpp on this machine: a judge (any vision GGUF with its projector, read from two logits) and a writer.
 
 For mixtures of experts this is the way to four bits: bitsandbytes leaves fused experts whole, a Q4 GGUF does not.
 """
@@ -6,11 +6,13 @@ For mixtures of experts this is the way to four bits: bitsandbytes leaves fused 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from paintcli.backends import duel
 from paintcli.backends.local import OneAtATime, require
+from paintcli.backends.protocols import EmptyReply, Message, Reply
 from paintcli.errors import PaintError, Unavailable
 from paintcli.painting import Painting
 
@@ -29,8 +31,7 @@ class Gguf:
         require("llama_cpp", "llama-cpp-python", "gguf")
         self._model, self._mmproj = (Path(path).expanduser() for path in (model, mmproj))
         for path in (self._model, self._mmproj):
-            if not path.is_file():
-                raise PaintError(f"There is no GGUF file {path}.")
+            _must_exist(path)
         self.name = f"gguf:{self._model.name}"
         self._context = context
         self._queue = OneAtATime(self.name)
@@ -72,9 +73,7 @@ class Gguf:
         except ValueError as error:
             model.close()
             raise PaintError(f"{self._mmproj} is not a vision projector for {self._model.name}.") from error
-        if not model.metadata.get("tokenizer.chat_template"):
-            model.close()
-            raise PaintError(f"{self._model} carries no chat template, so it cannot be asked anything.")
+        _must_chat(model, self._model)
         return model, self._spellings(model, "A"), self._spellings(model, "B")
 
     def _spellings(self, model: Any, letter: str) -> list[int]:
@@ -111,3 +110,76 @@ class Gguf:
         if not math.isfinite(gap):
             raise Unavailable(f"{self.name} answered with a number that is not finite.")
         return 1 / (1 + math.exp(-gap)) if gap > -700 else 0.0
+
+
+PROMPT = 8192
+"""Tokens of context kept for what is asked: the instructions, the last sketch and the critique."""
+
+
+class GgufWriter:
+    """Generator: a text GGUF asked through its own chat template, sampled as in training (top-p 0.95, top-k 20).
+
+    `model` is the file, `tokens` the most that a reply may have. Read at the first question or by `load`.
+    """
+
+    def __init__(self, model: str | Path, *, tokens: int = 8192) -> None:
+        require("llama_cpp", "llama-cpp-python", "gguf")
+        self._model = Path(model).expanduser()
+        _must_exist(self._model)
+        self.name = f"gguf:{self._model.name}"
+        self._tokens = tokens
+        self._queue = OneAtATime(self.name)
+
+    def load(self) -> None:
+        """Read the file now. Raises PaintError when it is no GGUF that can be asked anything."""
+        self._queue.run_sync(self._llama)
+
+    def close(self) -> None:
+        """Free the model's memory; the next question reads it again."""
+        if self._queue.model is not None:
+            self._queue.model.close()
+            self._queue.model = None
+
+    async def write(self, messages: Sequence[Message], seed: int | None = None) -> Reply:
+        """One reply. Raises EmptyReply when there is none, Unavailable when llama.cpp fails."""
+        return await self._queue.run(lambda: self._write(messages, seed))
+
+    def _llama(self) -> Any:
+        return self._queue.read_once(self._read)
+
+    def _read(self) -> Any:
+        from llama_cpp import Llama
+
+        try:
+            model = Llama(str(self._model), n_ctx=PROMPT + self._tokens, n_gpu_layers=-1, verbose=False)
+        except ValueError as error:
+            raise PaintError(f"{self._model} is not a GGUF model that llama.cpp can read.") from error
+        _must_chat(model, self._model)
+        return model
+
+    def _write(self, messages: Sequence[Message], seed: int | None) -> Reply:
+        try:
+            answer = self._llama().create_chat_completion(
+                list(messages), max_tokens=self._tokens, temperature=1.0, top_p=0.95, top_k=20, min_p=0.0,
+                repeat_penalty=1.0, seed=seed,
+            )  # fmt: skip
+        except (ValueError, RuntimeError) as error:  # a context too short, or llama.cpp's own failure
+            raise Unavailable(f"{self.name} could not answer ({error}).") from error
+        used = answer["usage"]
+        reply = Reply(
+            answer["choices"][0]["message"]["content"] or "", used["prompt_tokens"], used["completion_tokens"]
+        )
+        if not reply.strip():
+            raise EmptyReply(f"{self.name} gave no sketch: its reply is empty.", reply)
+        return reply
+
+
+def _must_exist(path: Path) -> None:
+    if not path.is_file():
+        raise PaintError(f"There is no GGUF file {path}.")
+
+
+def _must_chat(model: Any, path: Path) -> None:
+    if not model.metadata.get("tokenizer.chat_template"):
+        model.close()
+        raise PaintError(f"{path} carries no chat template, so it cannot be asked anything.")

@@ -7,8 +7,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from paintcli.backends.local import OneAtATime, Precision, from_hub_or_disk, loading_options, pick_device, require
-from paintcli.backends.protocols import Message
+from paintcli.backends.local import (
+    OneAtATime,
+    Precision,
+    from_hub_or_disk,
+    loading_options,
+    must_fit,
+    pick_device,
+    require,
+)
+from paintcli.backends.protocols import EmptyReply, Message, Reply
 from paintcli.errors import PaintError, UsageError
 
 ADAPTER_FILE = "adapter_model.safetensors"
@@ -20,12 +28,17 @@ def load_base(model: str, precision: str = "bf16", device: str | None = None, mu
     require("transformers", "transformers", "train")
     from transformers import AutoModelForCausalLM, AutoModelForImageTextToText, AutoTokenizer
 
-    if model.startswith((".", "/", "~")) and not Path(model).expanduser().is_dir():
-        raise PaintError(f"There is no model folder {model}.")
+    check_folder(model)
     options = loading_options(cast(Precision, precision), pick_device(device), whole=("lm_head",))
     kind = AutoModelForImageTextToText if multimodal else AutoModelForCausalLM
     loaded = from_hub_or_disk(kind.from_pretrained, model, **options)
     return loaded, from_hub_or_disk(AutoTokenizer.from_pretrained, model, padding_side="left")
+
+
+def check_folder(model: str) -> None:
+    """Raises PaintError when `model` is written as a folder and is none."""
+    if model.startswith((".", "/", "~")) and not Path(model).expanduser().is_dir():
+        raise PaintError(f"There is no model folder {model}.")
 
 
 def adapter_names(folder: Path) -> dict[str, tuple[int, ...]]:
@@ -99,10 +112,22 @@ class Policy:
         self.stops: set[int] = {tokenizer.eos_token_id, *(ends if isinstance(ends, list) else [ends])} - {None}
         self._queue = OneAtATime(name)
 
-    async def write(self, messages: Sequence[Message]) -> str:
-        """One reply. Raises Unavailable when memory runs out."""
-        replies = await self._queue.run(lambda: self.continued([self.encode(messages)]))
-        return self.decode(replies[0])
+    async def write(self, messages: Sequence[Message], seed: int | None = None) -> Reply:
+        """One reply. Raises EmptyReply when there is none, Unavailable when memory runs out."""
+        prompt = self.encode(messages)
+
+        def work() -> list[int]:
+            if seed is not None:
+                import torch
+
+                torch.manual_seed(seed)
+            return self.continued([prompt])[0]
+
+        ids = await self._queue.run(work)
+        reply = Reply(self.decode(ids), len(prompt), len(ids))
+        if not reply.strip():
+            raise EmptyReply(f"{self.name} gave no sketch: its reply is empty.", reply)
+        return reply
 
     def encode(self, messages: Any) -> list[int]:
         """A chat up to where the reply begins, or plain text for a model without a chat template, as token ids."""
@@ -147,3 +172,34 @@ class Policy:
             end = next((i for i, token in enumerate(row) if token in self.stops), len(row))
             replies.append(row[: end + 1])
         return replies
+
+
+class Writer:
+    """A `Generator` of this machine by name: a Hub id or a folder, read at the first question or by `load`."""
+
+    def __init__(self, model: str, *, tokens: int = 8192, precision: Precision = "bf16") -> None:
+        """Raises PaintError for a folder that is not there, UsageError when a package is missing."""
+        require("torch", "torch", "train")
+        require("transformers", "transformers", "train")
+        check_folder(model)
+        self.name = f"hf:{model}"
+        self._model, self._tokens, self._precision = model, tokens, precision
+        self._queue = OneAtATime(self.name)
+
+    def load(self) -> None:
+        """Read the weights now. Raises PaintError when there are none, or when they cannot be talked to."""
+        self._queue.run_sync(self._policy)
+
+    async def write(self, messages: Sequence[Message], seed: int | None = None) -> Reply:
+        policy = await self._queue.run(self._policy)
+        return await policy.write(messages, seed)
+
+    def _policy(self) -> Policy:
+        return self._queue.read_once(self._read)
+
+    def _read(self) -> Policy:
+        with must_fit(self.name):
+            model, tokenizer = load_base(self._model, self._precision)
+        if not tokenizer.chat_template:
+            raise PaintError(f"{self._model} carries no chat template, so it cannot be asked anything.")
+        return Policy(model, tokenizer, tokens=self._tokens, name=self.name)

@@ -8,10 +8,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
+from paintcli.errors import Unavailable
 from paintcli.painting import Painting
 
 Message = dict[str, Any]
 """One chat message: {"role": "system"|"user"|"assistant", "content": str or a list of content parts}."""
+
+
+class Reply(str):
+    """A model's words and what they took: tokens read and written, US dollars; None where nobody said."""
+
+    tokens_in: int | None
+    tokens_out: int | None
+    cost: float | None
+
+    def __new__(
+        cls, text: str, tokens_in: int | None = None, tokens_out: int | None = None, cost: float | None = None
+    ) -> Reply:
+        reply = super().__new__(cls, text)
+        reply.tokens_in, reply.tokens_out, reply.cost = tokens_in, tokens_out, cost
+        return reply
+
+
+class EmptyReply(Unavailable):
+    """The model answered and wrote nothing. It was paid for: asked again, it would be paid for again."""
+
+    def __init__(self, sentence: str, reply: Reply) -> None:
+        super().__init__(sentence)
+        self.reply = reply
 
 
 @runtime_checkable
@@ -48,8 +72,11 @@ class Comparer(Protocol):
 class Generator(Protocol):
     """A language model that writes sketches."""
 
-    async def write(self, messages: Sequence[Message]) -> str:
-        """The model's whole reply."""
+    async def write(self, messages: Sequence[Message], seed: int | None = None) -> Reply:
+        """The model's whole reply; with `seed` (0 ≤ seed < 2³¹) the same again where the model can do that.
+
+        Raises EmptyReply when it wrote nothing.
+        """
         ...
 
 
@@ -57,6 +84,6 @@ class Generator(Protocol):
 class Critic(Protocol):
     """A vision model that says what to change."""
 
-    async def critique(self, painting: Painting, photo: Painting | None, brief: str) -> str:
+    async def critique(self, painting: Painting, photo: Painting | None, brief: str) -> Reply:
         """Words for the generator: what to change, most important first."""
         ...

@@ -1,4 +1,4 @@
-"""A spec string becomes a backend: `local`, `taste`, `hpsv3[:path]`, `vlm:model`, `gguf:model+mmproj`, `hub[:what]`.
+"""A spec string becomes a backend: `local`, `taste`, `hpsv3[:path]`, `vlm:model`, `hf:model`, `gguf:…`, `hub[:what]`.
 
 Modules are imported only once their spec was chosen. What is wrong with a spec, or missing for it, is said here, at
 the start of a command, in one sentence; weights are read and sockets opened at the first question.
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from paintcli.errors import UsageError
 
 if TYPE_CHECKING:
+    from paintcli.backends.hub.http import Patience
     from paintcli.backends.local import Precision
     from paintcli.backends.protocols import Comparer, Critic, Generator, Renderer, Scorer
     from paintcli.pool import Pool
@@ -23,12 +24,22 @@ def label(spec: str) -> str:
 
 
 def make_renderer(spec: str, *, workers: int = 2, deadline: float = 30.0) -> Renderer:
-    """`local`: the Chromium of this machine; `workers` pages at once, `deadline` in seconds a painting."""
-    if _split(spec) == ("local", ""):
+    """`local`: the Chromium of this machine; `hub:` an OpenEnv environment, on a Space (owner/name) or at an address.
+
+    `workers` sketches at once; `deadline` in seconds a painting, where it is ours to set: an environment has its own.
+    """
+    kind, what = _split(spec)
+    if (kind, what) == ("local", ""):
         from paintcli.backends.chromium import ChromiumRenderer
 
         return ChromiumRenderer(workers=workers, deadline=deadline)
-    raise _unknown("renderer", spec, "local")
+    if kind == "hub":
+        if not what:
+            raise UsageError("The renderer hub needs a Space: hub:<owner>/<space>, or hub:http://… for one that runs.")
+        from paintcli.backends.hub.renderer import EnvironmentRenderer
+
+        return EnvironmentRenderer(what, workers=workers)
+    raise _unknown("renderer", spec, "local, hub:<owner>/<space>")
 
 
 def make_scorer(spec: str, pool: Pool | None = None) -> Scorer:
@@ -72,24 +83,39 @@ def make_comparer(spec: str, pool: Pool | None = None) -> Comparer:
     raise _unknown("judge", spec, "taste, vlm:<model>, gguf:<model.gguf>+<mmproj.gguf>, hub, hub:<model>")
 
 
-def make_generator(spec: str) -> Generator:
-    """`hub:<model>`: a language model of an Inference Provider, or `hub:http://…` for a server of one's own."""
+def make_generator(spec: str, *, tokens: int = 8192, timeout: float = 600.0) -> Generator:
+    """`hub:<model>` asks an Inference Provider, `hub:http://…` a server of one's own; `hf:` and `gguf:` name models of
+    this machine. A reply has at most `tokens` tokens; a server is given `timeout` seconds for it, and two retries."""
     kind, what = _split(spec)
     if kind == "hub" and what:
         from paintcli.backends.hub.provider import Provider
 
-        return Provider(what)
-    raise _unknown("generator", spec, "hub:<model>")
+        return Provider(what, writing=_patience(timeout), max_tokens=tokens)
+    if kind == "hf" and what:
+        from paintcli.backends.policy import Writer
+
+        return Writer(what, tokens=tokens, precision=_precision())
+    if kind == "gguf" and what:
+        from paintcli.backends.gguf import GgufWriter
+
+        return GgufWriter(what, tokens=tokens)
+    raise _unknown("generator", spec, "hub:<model>, hf:<model>, gguf:<model.gguf>")
 
 
-def make_critic(spec: str) -> Critic:
-    """`hub` or `hub:<model>`: a vision model of an Inference Provider."""
+def make_critic(spec: str, *, timeout: float = 600.0) -> Critic:
+    """`hub` or `hub:<model>`: a vision model of an Inference Provider, given `timeout` seconds and two retries."""
     kind, what = _split(spec)
     if kind == "hub":
         from paintcli.backends.hub.provider import JUDGE, Provider
 
-        return Provider(what or JUDGE)
+        return Provider(what or JUDGE, writing=_patience(timeout), max_tokens=1024)
     raise _unknown("critic", spec, "hub, hub:<model>")
+
+
+def _patience(timeout: float) -> Patience:
+    from paintcli.backends.hub.http import Patience
+
+    return Patience(attempts=3, attempt=timeout, total=3 * timeout + 60)
 
 
 def _split(spec: str) -> tuple[str, str]:

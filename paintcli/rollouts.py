@@ -18,7 +18,8 @@ from typing import Any
 import orjson
 
 from paintcli.errors import PaintError
-from paintcli.files import append, mend, reason, write_atomic
+from paintcli.files import append, reason, write_atomic
+from paintcli.files import mend as mend
 
 PAINTED = "metadata.jsonl"
 UNPAINTED = "unpainted.jsonl"

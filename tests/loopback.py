@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -125,3 +126,54 @@ def chat(content: str | None, **message: Any) -> dict[str, Any]:
         ],
         "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
     }
+
+
+class Scribe:
+    """Models that write sketches over chat completion, as the model's name says, to be given to `Loopback`.
+
+    What a reply says depends on nothing but the model and the request's seed. "good" writes valid sketches; "mixed" too
+    in its first three flowers, later also refused ones, blank ones, prose and nothing; "wild" nothing valid; "thinker"
+    only thinks; "denied" has no right; "broken" fails for ever. Whoever is asked for the first time about a flower may
+    answer 503, stall for `stall` seconds or hang up: the second time it answers. `delay` seconds pass before an answer.
+    """
+
+    def __init__(self, delay: float = 0.0, stall: float = 0.0, steady: int = 0) -> None:
+        self.delay, self.stall, self.steady = delay, stall, steady
+        self.asked: Counter[tuple[str, int]] = Counter()
+        self.answered: Counter[tuple[str, int]] = Counter()
+        self._guard = threading.Lock()
+
+    def __call__(self, request: Request, number: int) -> Reply:
+        model, seed = request.body["model"], request.body["seed"]
+        with self._guard:
+            self.asked[model, seed] += 1
+            first = self.asked[model, seed] == 1
+        if model == "denied":
+            return Reply({"error": "no right"}, status=403)
+        if model == "broken" or (first and seed % 7 == 1):
+            return Reply({"error": "busy"}, status=503, headers={"Retry-After": "0"})
+        if first and self.stall and seed % 7 == 2:
+            return Reply({}, delay=self.stall)
+        if first and seed % 7 == 3:
+            return Reply(status=0)
+        with self._guard:
+            self.answered[model, seed] += 1
+        return Reply(self.body(model, seed, len(request.body["messages"])), delay=self.delay)
+
+    def body(self, model: str, seed: int, messages: int) -> dict[str, Any]:
+        quality = {"good": 0, "wild": 1 + seed % 4, "thinker": 5}.get(model, 0 if messages <= 2 else seed % 6)
+        body = chat(fenced(seed, quality) if quality < 5 else "", **({"reasoning": "hm"} if quality == 5 else {}))
+        body["usage"] = {"prompt_tokens": 100 + messages, "completion_tokens": seed % 50, "total_tokens": 0}
+        return body
+
+
+def fenced(seed: int, quality: int = 0) -> str:
+    """A small sketch in a reply: valid (0), with text on it (1), blank (2), of an unknown method (3), or prose (4)."""
+    extra = {1: 'text("rose", 9, 9);', 3: "brush.glaze();"}.get(quality, "")
+    paint = "" if quality == 2 else f"brush.circle({60 + seed % 80}, 100, {30 + seed % 40});"
+    sketch = (
+        "function setup() { createCanvas(200, 200, WEBGL); noLoop(); }\n"
+        "function draw() { background(255); translate(-100, -100); brush.noStroke(); "
+        f'brush.fill("#{seed % 4096:03x}", 200); {extra} {paint} }}'
+    )
+    return "I would rather not." if quality == 4 else f"A flower:\n```javascript\n{sketch}\n```"

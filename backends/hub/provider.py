@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 from paintcli.backends import duel
 from paintcli.backends.hub.http import Counter, NotNow, Patience, is_address
-from paintcli.backends.protocols import Message
-from paintcli.errors import PaintError, Unavailable
+from paintcli.backends.protocols import EmptyReply, Message, Reply
+from paintcli.errors import PaintError
 from paintcli.painting import Painting
 
 JUDGE = "Qwen/Qwen3-VL-30B-A3B-Instruct"
@@ -97,19 +97,19 @@ class Provider:
 
         return await self._counter.ask(once, self._verdict)
 
-    async def write(self, messages: Sequence[Message]) -> str:
-        """The model's whole reply. Raises Unavailable when it is empty: asked again it would be paid for again."""
+    async def write(self, messages: Sequence[Message], seed: int | None = None) -> Reply:
+        """The model's whole reply. Raises EmptyReply where there is none: asked again it would be paid for again."""
 
-        async def once() -> str:
-            text, thought = await self._chat(list(messages), self._writing, **self._options)
-            if not text.strip():
+        async def once() -> Reply:
+            reply, thought = await self._chat(list(messages), self._writing, **self._options, seed=seed)
+            if not reply.strip():
                 why = "it thought, and wrote nothing" if thought else "its reply is empty"
-                raise Unavailable(f"{self.name} gave no sketch: {why}.")
-            return text
+                raise EmptyReply(f"{self.name} gave no sketch: {why}.", reply)
+            return reply
 
         return await self._counter.ask(once, self._writing)
 
-    async def critique(self, painting: Painting, photo: Painting | None, brief: str) -> str:
+    async def critique(self, painting: Painting, photo: Painting | None, brief: str) -> Reply:
         """What to change, in the model's words; `brief` is the whole instruction, the pictures stand before it."""
         content = [{"type": "text", "text": "The painting:\n"}, duel.image_url(painting)]
         if photo is not None:
@@ -117,8 +117,8 @@ class Provider:
         content.append({"type": "text", "text": "\n" + brief})
         return await self.write([{"role": "user", "content": content}])
 
-    async def _chat(self, messages: list[Message], patience: Patience, **options: Any) -> tuple[str, str]:
-        """(content, thoughts) of one answer; thoughts where the provider hands them out apart. Never retried here."""
+    async def _chat(self, messages: list[Message], patience: Patience, **options: Any) -> tuple[Reply, str]:
+        """(reply, thoughts) of one answer; thoughts where the provider hands them out apart. Never retried here."""
         from huggingface_hub import AsyncInferenceClient
 
         async with AsyncInferenceClient(model=self._server, token=self._token, timeout=patience.attempt) as client:
@@ -126,8 +126,16 @@ class Provider:
                 answer = await client.chat_completion(messages, model=self._model or None, **options)
                 message = answer.choices[0].message
                 content, thoughts = message.content or "", message.reasoning or message.get("reasoning_content") or ""
+                used = answer.usage or {}
+                read, written, cost = (used.get(n) for n in ("prompt_tokens", "completion_tokens", "cost"))
             except (ValueError, KeyError, TypeError, AttributeError, IndexError):
                 raise NotNow("an answer of the wrong shape") from None
         if not isinstance(content, str):
             raise NotNow("an answer of the wrong shape")
-        return content, str(thoughts)
+        dollars = cost if isinstance(cost, int | float) else None
+        return Reply(content, _count(read), _count(written), dollars), str(thoughts)
+
+
+def _count(value: Any) -> int | None:
+    """A number of tokens as a server gave it, None for anything else."""
+    return value if isinstance(value, int) and value >= 0 else None

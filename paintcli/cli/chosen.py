@@ -27,16 +27,16 @@ def find_pool(chosen: Settings) -> Pool:
 def comparer_of(chosen: Settings, pool: Pool | None, stack: ExitStack) -> Comparer:
     from paintcli.backends.specs import make_comparer
 
-    return _until(stack, make_comparer(chosen.judge, pool))
+    return opened(stack, make_comparer(chosen.judge, pool))
 
 
 def scorer_of(chosen: Settings, pool: Pool | None, stack: ExitStack) -> Scorer:
     from paintcli.backends.specs import make_scorer
 
-    return _until(stack, make_scorer(chosen.scorer, pool))
+    return opened(stack, make_scorer(chosen.scorer, pool))
 
 
-def _until(stack: ExitStack, backend: Any) -> Any:
+def opened(stack: ExitStack, backend: Any) -> Any:
     """Read a local model now, so that a missing one is said once; close what can be closed when the command ends."""
     if hasattr(backend, "close"):
         stack.callback(backend.close)
