@@ -1,8 +1,9 @@
 """The pool: rated paintings that references are drawn from. A plain folder, one `metadata.jsonl` row a picture.
 
-The columns are the published ones (`COLUMNS`); any others are kept as they came. Three optional columns mean
-something here: `family` (the hand or style a painting belongs to), `reserved` (never drawn in training) and
-`recheck_tier` (the tier the same rater gave when shown the painting again, blind).
+The columns are the published ones (`COLUMNS`); any others are kept as they came. Four optional columns mean
+something here: `family` (the hand or style a painting belongs to), `reserved` (never drawn in training),
+`set_aside` (not drawn either: a calibration found it no rival) and `recheck_tier` (the tier the same rater gave when
+shown the painting again, blind).
 """
 
 from __future__ import annotations
@@ -169,9 +170,9 @@ class Pool:
 
     @cached_property
     def drawable(self) -> tuple[Reference, ...]:
-        """What training may draw: rated, not refused, not reserved."""
-        reserved = {e.name for e in self.reserved}
-        return tuple(e for e in self.rated if e.tier != REFUSED_TIER and e.name not in reserved)
+        """What training may draw: rated, not refused, not reserved, not set aside."""
+        out = {e.name for e in self.reserved} | {e.name for e in self.rated if e.row.get("set_aside")}
+        return tuple(e for e in self.rated if e.tier != REFUSED_TIER and e.name not in out)
 
     def draw(
         self, shares: Mapping[str, int] | None = None, seed: int = 0, entries: Sequence[Reference] | None = None
@@ -259,7 +260,7 @@ def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
 
 
 LOCK = ".lock"
-"""Whoever rewrites or appends to a pool's metadata.jsonl holds this file's lock: raters and a generator share a pool."""
+"""Whoever writes to a pool's metadata.jsonl holds the lock of this file: raters and a generator share a pool."""
 
 
 @contextlib.contextmanager

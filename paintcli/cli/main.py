@@ -39,7 +39,7 @@ def paint(
 
 
 # each module adds its command to the app; none of them imports anything heavy at its top
-for name in ("render", "score", "judge", "pool", "train", "sample", "forecast", "analyze", "gallery", "doctor"):
+for name in ("render", "score", "judge", "pool", "calibrate", "train", "sample", "forecast", "analyze", "gallery", "doctor"):
     import_module(f"paintcli.cli.{name}").register(app)
 
 

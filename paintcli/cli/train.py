@@ -137,7 +137,7 @@ def train(
 
     seen = survey(recipe, where)
     if dry_run:
-        show_plan(seen, folder, where, as_json)
+        show_plan(seen, folder, where, as_json, warnings(recipe, chosen))
         return
     seen.check()
     if where == "hub":
@@ -155,9 +155,28 @@ def train(
         recipe, saved, notes = open_run(recipe, folder, resume)
         for note in notes:
             o.say(note)
+        for said in warnings(recipe, chosen):
+            o.say(said)
         if not recipe.is_control:
             o.say(seen.line())
         run_locally(recipe, folder, task, policy, saved, report_to, as_json, push_to)
+
+
+def warnings(recipe: Recipe, chosen: Settings) -> list[str]:
+    """What is on record against the pool. Only pools on this machine are looked at: a warning fetches nothing."""
+    from paintcli import calibration, domains
+    from paintcli.errors import PaintError
+    from paintcli.pool import resolve
+
+    compares = not (recipe.is_control or recipe.env_url) and recipe.weights().wants("judge")
+    if not compares or (recipe.pool or "").startswith("hub:"):
+        return []
+    try:
+        pool = resolve(recipe.pool, chosen.project, domains.load(recipe.domain).name)
+    except PaintError:  # a pool that cannot be used is refused by the run itself
+        return []
+    said = calibration.warning(pool)
+    return [said] if said else []
 
 
 def compose(mix: str | None, preset: str | None, given: dict[str, Any]) -> Recipe:
@@ -346,7 +365,7 @@ def follow(folder: Path, made: dict[str, str]) -> None:
     o.say(f"Done: {folder}. Look at it: paint analyze {folder}")
 
 
-def show_plan(seen: Survey, folder: Path, where: str, as_json: bool) -> None:
+def show_plan(seen: Survey, folder: Path, where: str, as_json: bool, warned: list[str]) -> None:
     """The resolved recipe and everything the survey found out."""
     from dataclasses import asdict
 
@@ -359,6 +378,7 @@ def show_plan(seen: Survey, folder: Path, where: str, as_json: bool) -> None:
     job = hub.plan(seen.recipe, seen, folder.name) if where == "hub" else None
     if as_json:
         row = {"run": str(folder), "where": where, "recipe": asdict(seen.recipe), **seen.to_json()}
+        row["warnings"] = warned
         if job:
             row |= {"command": job.job.command(), "arguments": list(job.arguments), "repo": job.repo}
         o.emit(row)
@@ -398,5 +418,7 @@ def show_plan(seen: Survey, folder: Path, where: str, as_json: bool) -> None:
         sent.add_row("in the Job", o.plain("paint train " + " ".join(job.arguments)))
         out.print(sent)
         out.print(o.plain(job.job.command()), soft_wrap=True)
+    for said in warned:
+        out.print(o.plain(f"\nWarning: {said}"), style="yellow")
     for objection in seen.objections:
         out.print(o.plain(f"\nWould be refused: {objection}"), style="yellow")

@@ -15,6 +15,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from paintcli.calibration import Hope
 from paintcli.errors import UsageError
 from paintcli.files import write_atomic
 from paintcli.rollouts import CURVE_COLUMNS, Rollout, RunFolder
@@ -107,6 +108,7 @@ class Recorder:
     def __init__(self, task: Task, loop: Loop, folder: RunFolder, recipe: Recipe, told: Told) -> None:
         self.task, self.loop, self.folder, self.recipe, self.told = task, loop, folder, recipe, told
         self.excluded = self.idle = self.rollouts = 0
+        self._hope = Hope()
         self._means: dict[int, dict[str, float | None]] = {}
 
     def assess(self, samples: list[Sample], step: int, seconds_generate: float) -> list[float | None]:
@@ -128,7 +130,8 @@ class Recorder:
             "paint_fraction_mean": first.group_paint_mean,
             "quality_mean": first.group_quality_mean,
         }
-        for warning in group.warnings:
+        lost = self._hope.saw(c["score"] for rollout, _ in group.rows for c in rollout.comparisons)
+        for warning in (*group.warnings, *([lost] if lost else [])):
             self.told(Event("note", step, warning))
         if missing:
             reasons = sorted({reason for rollout, _ in group.rows for reason in rollout.unavailable})
