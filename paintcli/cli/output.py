@@ -105,20 +105,23 @@ def terminal_pictures() -> ModuleType:
     return textual_image.renderable
 
 
-def show(image: Image, caption: str = "", columns: int | None = None) -> None:
-    """Draw a picture in the terminal: kitty, sixel (iTerm2 and others), else half blocks in true colour.
+def fitted(image: Image, columns: int, rows: int) -> tuple[Any, int]:
+    """What draws a picture in at most `columns` × `rows` cells, and how many columns it takes.
 
-    At most `columns` cells wide (default: the terminal) and as high as leaves room for a line of text.
+    Drawn by kitty's protocol, sixel (iTerm2 and others), else half blocks in true colour.
     """
     renderable = terminal_pictures()
     from textual_image._terminal import get_cell_size
 
-    console = out()
     cell = get_cell_size()
-    rows = max(4, console.height - 3)
-    width = min(
-        columns or console.width, console.width, int(rows * cell.height / cell.width * image.width / image.height)
-    )
-    console.print(renderable.Image(image, width=max(4, width), height="auto"))
+    width = max(4, min(columns, int(rows * cell.height / cell.width * image.width / image.height)))
+    return renderable.Image(image, width=width, height="auto"), width
+
+
+def show(image: Image, caption: str = "", columns: int | None = None) -> None:
+    """Draw a picture in the terminal: at most `columns` cells wide (default: all), leaving room for a line of text."""
+    console = out()
+    drawn, _ = fitted(image, min(columns or console.width, console.width), max(4, console.height - 3))
+    console.print(drawn)
     if caption:
         console.print(caption, markup=False)
