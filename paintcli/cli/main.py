@@ -39,7 +39,21 @@ def paint(
 
 
 # each module adds its command to the app; none of them imports anything heavy at its top
-for name in ("render", "score", "judge", "pool", "calibrate", "train", "sample", "forecast", "analyze", "gallery", "doctor"):
+for name in (
+    "render",
+    "score",
+    "judge",
+    "pool",
+    "generate",
+    "rate",
+    "calibrate",
+    "train",
+    "sample",
+    "forecast",
+    "analyze",
+    "gallery",
+    "doctor",
+):
     import_module(f"paintcli.cli.{name}").register(app)
 
 
