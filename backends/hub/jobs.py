@@ -45,12 +45,12 @@ class Job:
         return shlex.join([*words, self.script, *self.arguments])
 
 
-def client() -> Any:
-    """The Hub's client. Raises UsageError without a token."""
+def client(purpose: str = "A Job runs under your account") -> Any:
+    """The Hub's client. Raises UsageError without a token, beginning with `purpose`."""
     from huggingface_hub import HfApi, get_token
 
     if not get_token():
-        raise UsageError("A Job runs under your account: log in first (hf auth login), or set HF_TOKEN.")
+        raise UsageError(f"{purpose}: log in first (hf auth login), or set HF_TOKEN.")
     return HfApi()
 
 
@@ -73,7 +73,7 @@ def submit(job: Job) -> str:
             namespace=job.namespace,
         )
     except (HfHubHTTPError, httpx2.HTTPError) as error:
-        raise PaintError(f"The Hub did not take the Job ({_words(error)}).") from error
+        raise PaintError(f"The Hub did not take the Job ({words(error)}).") from error
     return str(info.id)
 
 
@@ -84,7 +84,7 @@ def state(job_id: str) -> str:
     try:
         stage = client().inspect_job(job_id=job_id).status.stage
     except (HfHubHTTPError, httpx2.HTTPError, OSError) as error:
-        raise Unavailable(f"The Hub does not say how Job {job_id} is ({_words(error)}).") from error
+        raise Unavailable(f"The Hub does not say how Job {job_id} is ({words(error)}).") from error
     return str(stage.value if isinstance(stage, Enum) else stage)  # the client hands on either
 
 
@@ -129,7 +129,7 @@ def cancel(job_id: str) -> None:
     try:
         client().cancel_job(job_id=job_id)
     except (HfHubHTTPError, httpx2.HTTPError) as error:
-        raise PaintError(f"Job {job_id} could not be cancelled ({_words(error)}).") from error
+        raise PaintError(f"Job {job_id} could not be cancelled ({words(error)}).") from error
 
 
 def repository(repo: str) -> str:
@@ -141,7 +141,7 @@ def repository(repo: str) -> str:
     try:
         hub.create_repo(name, repo_type="dataset", private=True, exist_ok=True)
     except (HfHubHTTPError, httpx2.HTTPError) as error:
-        raise PaintError(f"The repository {name} cannot be made; does your token write? ({_words(error)})") from error
+        raise PaintError(f"The repository {name} cannot be made; does your token write? ({words(error)})") from error
     return name
 
 
@@ -160,7 +160,7 @@ def put(repo: str, folder: str, path: str = "", ignore: Sequence[str] = (), dele
             commit_message="paint: a run as it is now",
         )
     except (HfHubHTTPError, httpx2.HTTPError, OSError) as error:
-        raise Unavailable(f"{folder} could not be pushed to {repo} ({_words(error)}).") from error
+        raise Unavailable(f"{folder} could not be pushed to {repo} ({words(error)}).") from error
 
 
 def get(repo: str, folder: str, patterns: Sequence[str] = ()) -> None:
@@ -171,8 +171,9 @@ def get(repo: str, folder: str, patterns: Sequence[str] = ()) -> None:
     try:
         snapshot_download(repo, repo_type="dataset", local_dir=folder, allow_patterns=list(patterns) or None)
     except (HfHubHTTPError, httpx2.HTTPError, OSError) as error:
-        raise Unavailable(f"{repo} could not be fetched ({_words(error)}).") from error
+        raise Unavailable(f"{repo} could not be fetched ({words(error)}).") from error
 
 
-def _words(error: Exception) -> str:
+def words(error: Exception) -> str:
+    """What an error says, on one line."""
     return " ".join(str(error).split())[:200]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -79,7 +80,9 @@ def build_wheel(into: Path) -> Path:
     if not (source / "pyproject.toml").is_file():
         raise PaintError("A Job carries the project's wheel, which is built from a checkout: run this from one.")
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(into), str(source)]
-    done = subprocess.run(command, capture_output=True, text=True)
+    # one date for all that is inside: equal sources, equal bytes, and a second upload finds nothing new
+    environment = {**os.environ, "SOURCE_DATE_EPOCH": "946684800"}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
     wheels = sorted(into.glob("paintcli-*.whl"))
     if done.returncode or not wheels:
         raise PaintError(f"The wheel could not be built: {done.stderr.strip().splitlines()[-1:] or 'no reason given'}.")
