@@ -56,6 +56,8 @@ class Repo:
     lfs: set[str] = field(default_factory=set)
     """Paths whose last version is an LFS object."""
     sdk: str | None = None
+    host: str | None = None
+    """Where a Space answers."""
     runtime: dict[str, Any] = field(default_factory=dict)
     """What a Space answers about itself: stage, hardware {"current", "requested"}, gcTimeout (seconds)."""
     variables: dict[str, str] = field(default_factory=dict)
@@ -331,7 +333,7 @@ class _Handler(BaseHTTPRequestHandler):
             "_id": "1", "id": repo.name, "author": repo.name.split("/")[0], "private": repo.private, "tags": [],
             "lastModified": WHEN, "createdAt": WHEN, "downloads": 0, "likes": 0, "disabled": False, "gated": False,
         }  # fmt: skip
-        return told | ({"sdk": repo.sdk, "runtime": repo.runtime} if repo.kind == "spaces" else {})
+        return told | ({"sdk": repo.sdk, "host": repo.host, "runtime": repo.runtime} if repo.kind == "spaces" else {})
 
     def listing(self, kind: str) -> None:
         owner = self.query.get("author", "")

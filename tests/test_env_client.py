@@ -1,72 +1,16 @@
 """The environment client against servers that speak OpenEnv's frames and misbehave."""
 
 import asyncio
-import base64
-import json
 
 import pytest
 import websockets
+from loopback_env import OBSERVED, PNG, Server
 
 from paintcli import domains
 from paintcli.backends.hub.env import Environment, Waits, address
 from paintcli.errors import PaintError, Unavailable, UsageError
 
 QUICK = Waits(answer=0.5, capacity=3.0, pause=0.05, attempts=3)
-PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
-
-
-class Server:
-    """A published-like environment: one observation a reply, at most `places` sessions, faults on demand."""
-
-    def __init__(self, places=8, faults=()):
-        self.places, self.faults = places, list(faults)
-        self.now = self.most = self.episodes = 0
-        self.resets = []
-
-    async def __call__(self, socket):
-        if self.now >= self.places:
-            await socket.send(json.dumps({"type": "error", "data": {"code": "CAPACITY_REACHED", "message": "full"}}))
-            return
-        self.now += 1
-        self.most = max(self.most, self.now)
-        try:
-            async for message in socket:
-                if not await self.answer(socket, json.loads(message)):
-                    return
-        finally:
-            self.now -= 1
-
-    async def answer(self, socket, message):
-        kind, data = message["type"], message["data"]
-        if kind == "close":
-            return False
-        if kind == "reset":
-            self.resets.append(data)
-            observation = {"prompt": "Paint it.", "system_prompt": "You paint."}
-        else:
-            fault = self.faults.pop(0) if self.faults else None
-            if fault == "close":
-                return False
-            if fault == "silent":
-                await asyncio.sleep(1.0)
-            if fault == "garbage":
-                await socket.send("<html>")
-                return True
-            if fault and fault.isupper():
-                await socket.send(json.dumps({"type": "error", "data": {"code": fault, "message": "why"}}))
-                return True
-            await asyncio.sleep(0.02)
-            self.episodes += 1
-            observation = {**OBSERVED, "echo": data["response"], "seed": self.resets[-1]["seed"]}
-        await socket.send(json.dumps({"type": "observation", "data": {"observation": observation, "reward": 0.5}}))
-        return True
-
-
-OBSERVED = {
-    "gate_passed": True, "violations": [], "js_errors": [], "render_unavailable": False, "judged": True,
-    "judge_score": 0.75, "judge_weight": 0.6, "quality_scored": True, "quality_score": 0.5, "length_score": 0.2,
-    "paint_fraction": 0.21, "image": base64.b64encode(PNG).decode(),
-}  # fmt: skip
 
 
 def run(server, work, sessions=4, waits=QUICK):
@@ -182,7 +126,6 @@ def test_a_message_over_the_limit_is_not_sent():
 
 
 def test_addresses():
-    assert address("HuggingEnvs/watercolour_env") == "wss://huggingenvs-watercolour-env.hf.space/ws"
     assert address("https://host:1/env/") == "wss://host:1/env/ws"
     assert address("ws://127.0.0.1:8/ws") == "ws://127.0.0.1:8/ws"
     with pytest.raises(UsageError, match="is an address or a Space owner/name, not 'ftp://x'"):

@@ -11,6 +11,7 @@ from email.utils import format_datetime
 
 import pytest
 from loopback import Loopback, Reply, Request, chat
+from loopback_hub import HubServer
 from PIL import Image
 
 from paintcli.backends.hub.http import Patience, retry_after
@@ -400,3 +401,36 @@ def test_no_such_space(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("none", "a/b/c", "http://", "http://host:port"):
         with pytest.raises(UsageError):
             ScorerSpace(name)
+
+
+def test_a_scorer_that_sleeps_is_woken_and_waited_for(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A Space takes longer to come up than a server that is merely busy is given."""
+    monkeypatch.setattr("paintcli.backends.hub.spaces.LOOK_AGAIN", 0.0)
+
+    def answer(request: Request, number: int) -> Reply:
+        if number > 20:
+            space.runtime["stage"] = "RUNNING"
+        return Reply(b"<html>It wakes.</html>", status=503) if number <= 20 else score(request)
+
+    with HubServer() as hub, Loopback(answer) as server:
+        hub.connect(monkeypatch)
+        space = hub.repo("spaces", "me/hpsv3", host=server.address, runtime={"stage": "SLEEPING", "hardware": {}})
+        scorer = ScorerSpace("me/hpsv3", patience=QUICK)
+        assert asyncio.run(scorer.score([shade(50), shade(60)], "")) == pytest.approx([5, 6])
+        assert [r.getMessage() for r in caplog.records] == ["The Space me/hpsv3 was asleep and wakes; waiting for it."]
+        space.runtime["stage"] = "PAUSED"
+        server.requests.clear()  # and it is down again
+        with pytest.raises(PaintError, match=r"^The Space me/hpsv3 is paused; `paint doctor --hub --wake me/hpsv3`"):
+            asyncio.run(scorer.score([shade(50)], ""))
+
+
+def test_an_endpoint_that_starts_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("paintcli.backends.hub.provider.ENDPOINTS", "127.0.0.1")
+    starting = Reply({"error": "no replica is ready"}, status=503)
+    with Loopback(lambda request, number: starting if number < 12 else verdict(request)) as server:
+        assert ask_judge(server, shade(200), shade(10)) == 1.0
+        assert [r.getMessage() for r in caplog.records] == [f"hub:{server.address} starts; waiting for it."]

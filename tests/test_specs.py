@@ -17,7 +17,9 @@ HPSV3 = Path(__file__).parent / "fixtures" / "hpsv3"
 @pytest.mark.parametrize(
     ("make", "spec", "sentence"),
     [
-        (specs.make_renderer, "chrome", r"^There is no renderer 'chrome'; choose local\.$"),
+        (specs.make_renderer, "chrome", r"^There is no renderer 'chrome'; choose local, hub:<owner>/<space>\.$"),
+        (specs.make_renderer, "hub", r"^The renderer hub needs a Space: hub:<owner>/<space>"),
+        (specs.make_renderer, "hub:one", r"^A Space is named owner/name, not 'one'\.$"),
         (specs.make_renderer, "local:x", r"^There is no renderer 'local:x'"),
         (specs.make_scorer, "hpsv4", r"^There is no scorer 'hpsv4'; choose taste, hpsv3, hpsv3:<path>, hub:"),
         (specs.make_scorer, "hub", r"^The scorer hub needs a Space: hub:<owner>/<space>"),
@@ -27,7 +29,11 @@ HPSV3 = Path(__file__).parent / "fixtures" / "hpsv3"
         (specs.make_comparer, "", r"^There is no judge ''"),
         (specs.make_comparer, "taste:x", r"^There is no judge 'taste:x'"),
         (specs.make_comparer, "hub:http://", r"is not an address that can be asked\.$"),
-        (specs.make_generator, "hub", r"^There is no generator 'hub'; choose hub:<model>\.$"),
+        (
+            specs.make_generator,
+            "hub",
+            r"^There is no generator 'hub'; choose hub:<model>, hf:<model>, gguf:<model\.gguf>\.$",
+        ),
         (specs.make_critic, "taste", r"^There is no critic 'taste'; choose hub, hub:<model>\.$"),
     ],
 )

@@ -7,6 +7,8 @@ a time-out the socket is dropped: what comes late on it could be taken for the a
 from __future__ import annotations
 
 import asyncio
+import base64
+import binascii
 import contextlib
 import json
 import re
@@ -15,7 +17,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from paintcli.backends.hub.http import FINAL
+from paintcli.backends.hub.spaces import Door
 from paintcli.errors import PaintError, Unavailable, UsageError
+from paintcli.gate import Violation
 
 LARGEST = 16 * 2**20
 """Bytes of a message: OpenEnv closes the socket over a larger one (code 1009)."""
@@ -32,10 +37,12 @@ class Step:
 @dataclass(frozen=True)
 class Waits:
     """Seconds. `answer`: for one frame; `capacity`: in all for a free session; `pause`: the first wait, doubled each
-    time up to a minute. `attempts`: episodes begun anew after a closed socket or a time-out."""
+    time up to a minute; `wake`: for a Space that sleeps, is built or starts. `attempts`: episodes begun anew after a
+    closed socket or a time-out."""
 
     answer: float = 600.0
     capacity: float = 3600.0
+    wake: float = 1200.0
     pause: float = 1.0
     attempts: int = 5
 
@@ -58,10 +65,10 @@ class Environment:
     Space for a single client is used by one after the other. Safe on one event loop at a time.
     """
 
-    def __init__(self, where: str, *, sessions: int = 4, token: str | None = None, waits: Waits = Waits()) -> None:
-        self.url = address(where)
+    def __init__(self, where: str, *, sessions: int = 4, waits: Waits = Waits()) -> None:
         self.name = f"env {where}"
-        self.token, self.waits = token, waits
+        self.waits = waits
+        self._door = Door(re.sub(r"^ws(?=s?://)", "http", where))
         self._wanted = sessions
         self._free: asyncio.Queue[_Session] | None = None
         self._open: set[int] = set()
@@ -93,34 +100,34 @@ class Environment:
                 self._free.put_nowait(_Session())
         session = await self._free.get()
         began, pause, failures = time.monotonic(), self.waits.pause, 0
-        while True:
-            try:
-                for kind, data in messages:
-                    answer = await self._ask(session, kind, data)
-                self._free.put_nowait(session)
-                return answer
-            except Full:
-                await self._drop(session)
-                if self._open:  # another session of ours is served: leave it the place and wait for that one
-                    session = await self._free.get()
-                    continue
-                if time.monotonic() - began > self.waits.capacity:
-                    self._free.put_nowait(session)
-                    raise Unavailable(f"{self.name} had no free session for {self.waits.capacity:.0f} s") from None
-            except (TimeoutError, OSError, EOFError) as error:
-                await self._drop(session)
-                failures += 1
-                if failures >= self.waits.attempts:
-                    self._free.put_nowait(session)
-                    raise Unavailable(
-                        f"{self.name} failed {failures} times ({error or 'no answer in time'})"
-                    ) from error
-            except BaseException:
-                await self._drop(session)
-                self._free.put_nowait(session)
-                raise
-            await asyncio.sleep(pause)
-            pause = min(2 * pause, 60.0)
+        try:
+            while True:
+                try:
+                    for kind, data in messages:
+                        answer = await self._ask(session, kind, data)
+                    return answer
+                except Full:
+                    await self._drop(session)
+                    if self._open:  # another session of ours is served: leave it the place and wait for that one
+                        session = await self._free.get()
+                        continue
+                    if time.monotonic() - began > self.waits.capacity:
+                        raise Unavailable(f"{self.name} had no free session for {self.waits.capacity:.0f} s") from None
+                except (TimeoutError, OSError, EOFError) as error:
+                    await self._drop(session)
+                    coming = time.monotonic() - began < self.waits.wake and await self._door.coming()
+                    failures += not coming
+                    if failures >= self.waits.attempts:
+                        raise Unavailable(
+                            f"{self.name} failed {failures} times ({error or 'no answer in time'})"
+                        ) from error
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, 60.0)
+        except BaseException:
+            await self._drop(session)
+            raise
+        finally:
+            self._free.put_nowait(session)
 
     async def _ask(self, session: _Session, kind: str, data: dict[str, Any]) -> Step:
         import websockets
@@ -140,6 +147,10 @@ class Environment:
                 raise Full from None
             raise EOFError(f"the socket closed: {closed}") from None
         except websockets.exceptions.WebSocketException as error:
+            # which of the two holds the status changed with the library's rewrite
+            status = getattr(getattr(error, "response", error), "status_code", None)
+            if status in FINAL:
+                raise PaintError(f"{self.name} {FINAL[status]}.") from None
             raise EOFError(str(error)) from None
         step = read(frame, self.name)
         self._open.add(id(session))
@@ -148,10 +159,13 @@ class Environment:
     async def _connect(self) -> Any:
         import websockets
 
-        headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        try:
+            where, headers = await self._door.find()
+        except Unavailable as outage:
+            raise EOFError(str(outage).rstrip(".")) from None
         # the argument's name changed with the library's rewrite; pyppeteer pins it to 10 where pip decides
         name = "additional_headers" if int(websockets.__version__.split(".")[0]) >= 14 else "extra_headers"
-        return await websockets.connect(self.url, max_size=4 * LARGEST, open_timeout=60, **{name: headers})
+        return await websockets.connect(address(where), max_size=4 * LARGEST, open_timeout=60, **{name: headers})
 
     async def _drop(self, session: _Session) -> None:
         socket, session.socket = session.socket, None
@@ -161,10 +175,7 @@ class Environment:
 
 
 def address(where: str) -> str:
-    """The WebSocket address of "http(s)://…", "ws(s)://…" or a Space "owner/name"."""
-    if re.fullmatch(r"[\w.-]+/[\w.-]+", where):
-        host = re.sub(r"[^a-z0-9]+", "-", where.lower()).strip("-")
-        return f"wss://{host}.hf.space/ws"
+    """The WebSocket address of an environment's "http(s)://…" or "ws(s)://…"."""
     match = re.fullmatch(r"(http|ws)(s?)://(\S+)", where)
     if not match:
         raise UsageError(f"An environment is an address or a Space owner/name, not {where!r}.")
@@ -190,3 +201,23 @@ def read(frame: str | bytes, name: str) -> Step:
         raise Unavailable(f"{name} answered {kind!r} where an observation was due")
     reward = data.get("reward")
     return Step(data.get("observation", data), float(reward) if isinstance(reward, int | float) else None)
+
+
+def picture(seen: Mapping[str, Any]) -> bytes | None:
+    """The painting as PNG, where the observation holds one as base64 (with or without a data: prefix)."""
+    text = seen.get("image")
+    if not isinstance(text, str):
+        return None
+    try:
+        data = base64.b64decode(text.rpartition(",")[2], validate=True)
+    except binascii.Error:
+        return None
+    return data if data.startswith(b"\x89PNG") else None
+
+
+def violation(given: Any) -> Violation:
+    """A violation as the published environment words it (text), or as ours does (an object)."""
+    if isinstance(given, Mapping):
+        return Violation(str(given.get("code", "")), given.get("line"), str(given.get("detail", "")))
+    code, _, detail = str(given).partition(":")
+    return Violation(code.strip(), None, detail.strip())

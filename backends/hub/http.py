@@ -39,13 +39,17 @@ PASSING = {408, 409, 425, 429}
 
 @dataclass(frozen=True)
 class Patience:
-    """How long to go on asking. All times in seconds; `wait` doubles from attempt to attempt, up to `longest_wait`."""
+    """How long to go on asking. All times in seconds; `wait` doubles from attempt to attempt, up to `longest_wait`.
+
+    A server that is on its way up is waited for `wake` seconds besides.
+    """
 
     attempts: int = 6
     attempt: float = 60.0
     total: float = 300.0
     wait: float = 1.0
     longest_wait: float = 30.0
+    wake: float = 1200.0
 
     def before_retry(self, number: int, asked_for: float) -> float:
         """Seconds to wait after failed attempt `number` ≥ 1: half to all of the doubling wait, never less than asked.
@@ -66,12 +70,21 @@ class NotNow(Exception):
     """The server answered, but with nothing that can be used; asking again may help."""
 
 
-class Counter:
-    """Where requests to one server queue: at most `places` under way at once, each with patience of its own."""
+async def _never(status: int) -> bool:
+    return False
 
-    def __init__(self, name: str, places: int) -> None:
+
+class Counter:
+    """Where requests to one server queue: at most `places` under way at once, each with patience of its own.
+
+    `coming`, told the status of a failure (0: no answer), says whether the server is on its way up: then failures do
+    not count until it is.
+    """
+
+    def __init__(self, name: str, places: int, coming: Callable[[int], Awaitable[bool]] = _never) -> None:
         self.name = name
         self._places = places
+        self._coming = coming
         # A semaphore belongs to the loop it first waited in; a backend outlives loops (one `asyncio.run` a step).
         self._open: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
@@ -82,8 +95,10 @@ class Counter:
         A place is held while a request is under way, not while waiting to ask again.
         """
         places = self._open.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(self._places))
-        deadline: float | None = None
-        for number in range(1, patience.attempts + 1):
+        deadline = awake_by = None
+        number = 0
+        while True:
+            number += 1
             async with places:
                 # The clock starts at the first place, so that a long queue is not an outage.
                 deadline = deadline or time.monotonic() + patience.total
@@ -92,11 +107,16 @@ class Counter:
                         return await once()
                 except (NotNow, HfHubHTTPError, httpx2.RequestError, TimeoutError, InferenceTimeoutError) as error:
                     why, asked_for = self._passing(error, patience)
+                    status = error.response.status_code if isinstance(error, HfHubHTTPError) else 0
+            awake_by = awake_by or time.monotonic() + patience.wake
+            if time.monotonic() < awake_by and await self._coming(status):
+                number, deadline = 0, None
+                await asyncio.sleep(max(asked_for, patience.longest_wait / 3))
+                continue
             wait = patience.before_retry(number, asked_for)
             if number == patience.attempts or time.monotonic() + wait >= deadline:
-                break
+                raise Unavailable(f"{self.name} gave no answer in {number} attempts ({why}).")
             await asyncio.sleep(wait)
-        raise Unavailable(f"{self.name} gave no answer in {number} attempts ({why}).")
 
     def _passing(self, error: Exception, patience: Patience) -> tuple[str, float]:
         """(reason, seconds the server asked to wait) of a failure that may pass; raises for one that will not."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from logging import getLogger
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -68,17 +69,18 @@ class Provider:
         self.name = f"hub:{model}"
         if is_address(model):
             self._server, _, self._model = model.partition("#")
-            host = urlsplit(self._server).hostname or ""
-            endpoint = self._server.startswith("https://") and host.endswith(ENDPOINTS)
-            self._token = (get_token() if endpoint else None) or NO_TOKEN
+            self._endpoint = (urlsplit(self._server).hostname or "").endswith(ENDPOINTS)
+            own = self._endpoint and self._server.startswith("https://")
+            self._token = (get_token() if own else None) or NO_TOKEN
         else:
-            self._server, self._model = model, model
+            self._server, self._model, self._endpoint = model, model, False
             self._token = get_token() or ""
             if not self._token:
                 raise PaintError(f"Asking {model} on the Hub needs a token; run `hf auth login` or set HF_TOKEN.")
             if not self._token.startswith("hf_"):
                 raise PaintError("HF_TOKEN holds something that is not a token of the Hub: those begin with hf_.")
-        self._counter = Counter(self.name, concurrent)
+        self._counter = Counter(self.name, concurrent, self._starts)
+        self._waited = False
         self._verdict, self._writing = verdict, writing
         self._options = {"max_tokens": max_tokens, "temperature": temperature, "top_p": top_p}
 
@@ -116,6 +118,14 @@ class Provider:
             content += [{"type": "text", "text": "\nThe photograph it was painted after:\n"}, duel.image_url(photo)]
         content.append({"type": "text", "text": "\n" + brief})
         return await self.write([{"role": "user", "content": content}])
+
+    async def _starts(self, status: int) -> bool:
+        """Whether an Inference Endpoint is on its way up: scaled to zero, its proxy answers for it until it is."""
+        starting = self._endpoint and status in (502, 503)
+        if starting and not self._waited:
+            self._waited = True
+            getLogger(__name__).warning("%s starts; waiting for it.", self.name)
+        return starting
 
     async def _chat(self, messages: list[Message], patience: Patience, **options: Any) -> tuple[Reply, str]:
         """(reply, thoughts) of one answer; thoughts where the provider hands them out apart. Never retried here."""

@@ -9,36 +9,30 @@ from __future__ import annotations
 import asyncio
 import base64
 import math
-import re
-import threading
 from collections.abc import Sequence
 
 import httpx2
 
-from paintcli.backends.hub.http import Counter, NotNow, Patience, certificates, is_address, raise_for_status
-from paintcli.errors import PaintError, UsageError
+from paintcli.backends.hub.http import Counter, NotNow, Patience, certificates, raise_for_status
+from paintcli.backends.hub.spaces import Door
+from paintcli.errors import Unavailable
 from paintcli.painting import Painting
 
 PATIENCE = Patience(attempts=8, attempt=120.0, total=600.0, wait=2.0)
-"""A sleeping Space takes minutes to come back: its 503s are waited out."""
+"""An answer takes a second; one that waits behind thirty others on one GPU, half a minute."""
 
 
 class ScorerSpace:
     """Scorer: the mu of each painting, each asked in a request of its own.
 
-    `space` is a Space's id (owner/name) or an http(s) address. A token is sent to private Spaces only: the header
-    reaches the Space's own code, and a public one may be anybody's.
+    `space` is a Space's id (owner/name) or an http(s) address. A Space that sleeps is woken by being asked.
     """
 
     def __init__(self, space: str, *, concurrent: int = 4, patience: Patience = PATIENCE) -> None:
-        if not is_address(space) and not re.fullmatch(r"[\w.-]+/[\w.-]+", space):
-            raise UsageError(f"A Space is named owner/name, not {space!r}.")
         self.name = f"hub:{space}"
-        self._space = space
         self._patience = patience
-        self._counter = Counter(self.name, concurrent)
-        self._guard = threading.Lock()
-        self._found: tuple[str, dict[str, str]] | None = None
+        self._door = Door(space)
+        self._counter = Counter(self.name, concurrent, self._door.coming)
 
     async def score(self, paintings: Sequence[Painting], prompt: str) -> list[float]:
         """mu of each painting, in order. Raises Unavailable when one got no number, PaintError without access."""
@@ -50,7 +44,10 @@ class ScorerSpace:
         body = {"png_base64": base64.b64encode(painting.png).decode("ascii"), "prompt": prompt}
 
         async def once() -> float:
-            address, headers = await asyncio.to_thread(self._address)
+            try:
+                address, headers = await self._door.find()
+            except Unavailable as outage:
+                raise NotNow(str(outage).rstrip(".")) from None
             async with httpx2.AsyncClient(verify=certificates(), timeout=self._patience.attempt) as client:
                 response = await client.post(f"{address}/score", json=body, headers=headers)
             raise_for_status(response)
@@ -61,25 +58,6 @@ class ScorerSpace:
             return read(answer)
 
         return await self._counter.ask(once, self._patience)
-
-    def _address(self) -> tuple[str, dict[str, str]]:
-        """(address without a slash at its end, headers), asked of the Hub once."""
-        from huggingface_hub import HfApi, get_token
-        from huggingface_hub.errors import RepositoryNotFoundError
-
-        with self._guard:
-            if self._found is None and is_address(self._space):
-                self._found = self._space.rstrip("/"), {}
-            elif self._found is None:
-                try:
-                    info = HfApi().space_info(self._space)
-                except RepositoryNotFoundError:
-                    raise PaintError(f"There is no Space {self._space}, or not for your token.") from None
-                if not info.host:
-                    raise NotNow("the Space has no address yet")
-                token = get_token() if info.private else None
-                self._found = info.host.rstrip("/"), {"Authorization": f"Bearer {token}"} if token else {}
-            return self._found
 
 
 def read(answer: object) -> float:

@@ -61,6 +61,7 @@ def run() -> None:
     """Entry point of `paint`. Never a traceback for a person, unless PAINT_DEBUG=1 asks for one."""
     try:
         app()
+    _listen()
     except PaintError as error:
         _fail(str(error), error.exit_code, error)
     except BrokenPipeError:  # `paint … | head`: the reader has what it wanted
@@ -79,6 +80,19 @@ def run() -> None:
 
 def _fail(sentence: str, code: int, error: BaseException | None) -> None:
     if error and os.environ.get("PAINT_DEBUG"):
+def _listen() -> None:
+    """What the library warns of while it works (a Space that has to wake) is told on stderr."""
+    from logging import Handler, LogRecord, getLogger
+
+    class Talk(Handler):
+        def emit(self, record: LogRecord) -> None:
+            from paintcli.cli import output as o
+
+            o.say(record.getMessage())
+
+    getLogger("paintcli").handlers = [Talk()]
+
+
         raise error
     print(f"paint: {' '.join(sentence.split())}", file=sys.stderr)
     sys.exit(code)

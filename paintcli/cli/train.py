@@ -241,13 +241,10 @@ def open_environment(recipe: Recipe, domain: Any, stack: ExitStack) -> Any:
     from paintcli.backends.hub.env import Environment
     from paintcli.errors import UsageError
     from paintcli.training.remote import Remote
-    from paintcli.training.run import Loop
 
     if recipe.turns > 1:
         raise UsageError("An environment takes one reply an episode: leave turns = 1 with --env-url.")
-    # a token goes to Spaces only: any other address may be anybody's
-    token = None if "://" in recipe.env_url else get_token()
-    task = Remote(recipe, domain, Environment(recipe.env_url, sessions=recipe.workers, token=token))
+    task = Remote(recipe, domain, Environment(recipe.env_url, sessions=recipe.workers))
     loop = Loop()
     stack.callback(loop.close)
     loop.run(task.learn_prompt())
@@ -266,6 +263,7 @@ def tracker(local: bool, space: str | None) -> str:
     if importlib.util.find_spec("trackio") is None:
         raise UsageError("--trackio needs trackio, which is not installed: pip install 'paintcli[train]'.")
     os.environ.setdefault("TRACKIO_PROJECT", "paint")
+    from paintcli.backends.loop import Loop
     if space:
         os.environ["TRACKIO_SPACE_ID"] = space
     return "trackio"

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-import binascii
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from paintcli.backends.hub.env import Environment
+from paintcli.backends.hub.env import Environment, picture, violation
 from paintcli.backends.protocols import Message
 from paintcli.domains import Domain
 from paintcli.errors import Unavailable
@@ -69,7 +67,7 @@ class Remote:
 
     def rollout(self, reply: str, seen: Mapping[str, Any], outage: Mapping[str, str]) -> Rollout:
         """A rollout from the published observation fields."""
-        violations = [_violation(v) for v in seen.get("violations") or []]
+        violations = [violation(v) for v in seen.get("violations") or []]
         down = bool(seen.get("render_unavailable"))
         terms: dict[str, float | None] = {
             "gate": None if down or "gate_passed" not in seen else float(bool(seen["gate_passed"])),
@@ -100,26 +98,6 @@ class Remote:
             subject=self.subject, renderer=self.environment.name, scorer=self.environment.name,
             judge_backend=self.environment.name,
         )  # fmt: skip
-
-
-def picture(seen: Mapping[str, Any]) -> bytes | None:
-    """The painting as PNG, where the observation holds one as base64 (with or without a data: prefix)."""
-    text = seen.get("image")
-    if not isinstance(text, str):
-        return None
-    try:
-        data = base64.b64decode(text.rpartition(",")[2], validate=True)
-    except binascii.Error:
-        return None
-    return data if data.startswith(b"\x89PNG") else None
-
-
-def _violation(given: Any) -> Violation:
-    """A violation as the published environment words it (text), or as ours does (an object)."""
-    if isinstance(given, Mapping):
-        return Violation(str(given.get("code", "")), given.get("line"), str(given.get("detail", "")))
-    code, _, detail = str(given).partition(":")
-    return Violation(code.strip(), None, detail.strip())
 
 
 def _number(value: Any) -> float | None:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 import platform
 import subprocess
-import threading
 import time
 import warnings
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from paintcli.backends.loop import Loop
 from paintcli.calibration import Hope
 from paintcli.errors import UsageError
 from paintcli.files import write_atomic
@@ -86,20 +85,6 @@ def open_run(recipe: Recipe, folder: Path, resume: bool) -> tuple[Recipe, Path |
     if saved is not None:
         notes.append(f"Resuming after {state.step_of(saved)} of {recipe.steps} steps.")
     return recipe, saved, notes
-
-
-class Loop:
-    """One event loop for a whole run, in a thread of its own: a backend's connections outlive a group."""
-
-    def __init__(self) -> None:
-        self.loop = asyncio.new_event_loop()
-        threading.Thread(target=self.loop.run_forever, daemon=True).start()
-
-    def run(self, work: Coroutine[Any, Any, Any]) -> Any:
-        return asyncio.run_coroutine_threadsafe(work, self.loop).result()
-
-    def close(self) -> None:
-        self.loop.call_soon_threadsafe(self.loop.stop)
 
 
 class Recorder:
