@@ -1,12 +1,13 @@
 """Will a run learn? Said from a handful of samples, before the money. Pure numbers on a table of samples.
 
 GRPO without scaling of rewards learns from one thing: how far the rewards of a group lie apart for reasons that are the
-policy's own. Four numbers say how much of that there is, and a fifth how far the run can follow it (`FORMULA`):
+policy's own. These numbers say how much of that there is, and the last how far the run can follow it (`FORMULA`):
 
+- *p*, *q*: share of the samples that pass the gate, and mean reward of those that do;
 - *within*: variance of the reward between samples that meet the same references, what the advantages are made of;
-- *heritable*: the part of it that other references would confirm. A win share varies by sample, by reference, and by
-  a rest (who happens to win against whom, a judge that contradicts itself); the rest over the number of references
-  is taken off. Selection moves a population by its heritable variance only: the breeder's equation;
+- *heritable*: the part of it that other references would confirm: all of it but the judge's term, of that what its
+  reliability leaves (the mean correlation of the samples' win shares between two references, raised to the number in
+  a group by Spearman and Brown). Selection moves a population by its heritable variance only: the breeder's equation;
 - *live*: share of groups in which not all rewards are equal. A group without spread moves nothing;
 - *members*: rewarded samples of a group. More of them average the noise away;
 - *reach*: the largest relative change that learning rate and steps permit. Adam moves an adapter's weight by at most
@@ -49,12 +50,18 @@ LOW, HIGH = 0.1, 0.9
 ROUNDING = 1e-18
 """A variance of rewards below this is rounding."""
 
+PIECES = 100
+"""Pieces that the way is cut into."""
+
 FORMULA = (
-    "gain = sin²(min(asin √J + ½·ρ·κ, π/2)) − J, ρ = √(heritable / (J·(1−J))), "
-    "κ = {response:g}·reach·√(live · heritable/within · members), reach = α·Σlr·√depth / (√3·gain of a weight)"
+    "dp/dκ = p(1−p)·q / s, dq/dκ = ρ²·q(1−q) / s, s = √(p(1−p)·q² + p·ρ²·q(1−q)), from κ = 0 to "
+    "κ = {response:g}·reach·√(live · members · heritable/within); gain = p·q at the end − p·q at the start; "
+    "reach = α·Σlr·√depth / (√3 · gain of a weight)"
 )
-"""J: mean reward. Its movement per standard deviation of selection is √(J·(1−J)) times a constant share ρ, as that of
-any mean of things won or lost is, so it moves evenly on the arcsine scale, and nothing goes past 0 or 1."""
+"""Two things can be won, as in the analyser's decomposition: more samples pass (p), and those that pass get better (q).
+Selection by one standard deviation s of the heritable reward moves each by its own variance over s (the breeder's
+equation). ρ² is the heritable variance among those that pass over q(1−q), which is the variance of a thing won or lost;
+it stays as it is, so p and q move evenly on the arcsine scale and end at 1."""
 
 
 class Meeting(NamedTuple):
@@ -109,24 +116,32 @@ class Table:
         known["judge"] = bool(np.isfinite(self.shares).any())
         return all(known[t] for t in TERMS if mix.wants(t))
 
-    @cached_property
-    def noise(self) -> np.ndarray:
-        """(samples,): variance of one win share that neither the sample nor the reference explains.
+    def agreement(self, times: np.ndarray) -> np.ndarray:
+        """(resamples,): how far two references agree on who of the samples is better, 0–1. `times` (resamples,
+        samples): how often each sample was drawn.
 
-        Two-way residuals over samples that met the very same references, (m−1)(k−1) degrees of freedom; NaN for a
-        sample that met fewer than two references or met them alone.
+        Σ covariance / Σ product of standard deviations over pairs of references that met the very same samples: 1
+        when every reference orders them alike, whatever the distances; 0 for coins. 1 where no two met the same.
         """
         met = np.isfinite(self.shares)
-        found = np.full(len(self), np.nan)
         patterns, which = np.unique(met, axis=0, return_inverse=True)
+        together, apart = np.zeros(len(times)), np.zeros(len(times))
         for number, pattern in enumerate(patterns):
-            rows = np.flatnonzero(which.ravel() == number)
-            block = self.shares[np.ix_(rows, np.flatnonzero(pattern))]
-            m, k = block.shape
-            if m > 1 and k > 1:
-                rest = block - block.mean(axis=1, keepdims=True) - block.mean(axis=0) + block.mean()
-                found[rows] = (rest**2).sum(axis=1) * m / ((m - 1) * (k - 1))
-        return found
+            rows, columns = np.flatnonzero(which.ravel() == number), np.flatnonzero(pattern)
+            if len(rows) > 1 and len(columns) > 1:
+                block, drawn = self.shares[np.ix_(rows, columns)], times[:, rows]
+                each = _weighted_variance(block, drawn)
+                together += _weighted_variance(block.sum(axis=1, keepdims=True), drawn)[:, 0] - each.sum(axis=1)
+                apart += np.sqrt(each).sum(axis=1) ** 2 - each.sum(axis=1)
+        return np.clip(np.divide(together, apart, out=np.ones(len(times)), where=apart > ROUNDING), 0, 1)
+
+
+def _weighted_variance(values: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """(resamples, columns): variance of the rows of `values` drawn `times` (resamples, rows) each."""
+    count = np.maximum(times.sum(axis=1, keepdims=True), 1)
+    centred = values - values.mean(axis=0)
+    found: np.ndarray = np.maximum(times @ centred**2 / count - (times @ centred / count) ** 2, 0)
+    return found
 
 
 def _number(value: Any) -> float:
@@ -193,6 +208,7 @@ class Signal:
     mean: float
     within: float
     heritable: float
+    confirmed: float
     sd: float
     dead: Share
     members: float
@@ -203,11 +219,6 @@ class Signal:
     @property
     def live(self) -> float:
         return 1 - self.dead.value
-
-    @property
-    def confirmed(self) -> float:
-        """heritable / within, 0–1."""
-        return min(max(self.heritable / self.within, 0.0), 1.0) if self.within > 0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -226,6 +237,61 @@ class Gain:
         return {"value": round(self.value, 4), "low": round(self.low, 4), "high": round(self.high, 4)}
 
 
+class Moments(NamedTuple):
+    """Arrays, one number a resample: share that passes the gate, mean reward of those, variance of all rewards within
+    a meeting, and the heritable variance of those that pass."""
+
+    passes: np.ndarray
+    level: np.ndarray
+    within: np.ndarray
+    own: np.ndarray
+
+    @property
+    def mean(self) -> np.ndarray:
+        return self.passes * self.level
+
+    @property
+    def heritable(self) -> np.ndarray:
+        """Passing or not is the policy's own in full; then the law of total variance."""
+        return self.passes * (1 - self.passes) * self.level**2 + self.passes * self.own
+
+    @property
+    def confirmed(self) -> np.ndarray:
+        """heritable / within, 0–1; 0 where nothing varies."""
+        return np.clip(np.nan_to_num(safe_divide(self.heritable, self.within)), 0, 1)
+
+    def widened(self, size: float) -> Moments:
+        """A resample of `size` samples repeats some, which have no spread among themselves: variances · n/(n−1)."""
+        return self._replace(within=self.within * size / (size - 1), own=self.own * size / (size - 1))
+
+    def gained(self, way: float) -> np.ndarray:
+        """The gain in mean reward after selection by way · √confirmed standard deviations. `FORMULA` says how."""
+        room = np.maximum(self.level * (1 - self.level), ROUNDING)
+        ratio = np.minimum(self.own / room, 1.0)
+        passes, level = np.clip(self.passes, 0, 1), np.clip(self.level, 0, 1)
+        step = way * np.sqrt(self.confirmed) / PIECES
+        for _ in range(PIECES):
+            rare, better = passes * (1 - passes) * level, ratio * level * (1 - level)
+            pace = np.nan_to_num(safe_divide(step, np.sqrt(rare * level + passes * better)))
+            passes, level = np.minimum(passes + pace * rare, 1.0), np.minimum(level + pace * better, 1.0)
+        ends: np.ndarray = passes * level - self.mean
+        return ends
+
+
+def _spread(values: np.ndarray, counted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(mean, variance with n − 1) along the last axis over what is counted; NaN where there is too little."""
+    count = counted.sum(axis=-1)
+    mean = safe_divide(np.where(counted, values, 0.0).sum(axis=-1), count)
+    squares = (np.where(counted, values - mean[..., None], 0.0) ** 2).sum(axis=-1)
+    return mean, safe_divide(squares, np.maximum(count - 1, 0))
+
+
+def _average(values: np.ndarray) -> np.ndarray:
+    """Mean over the meetings (the first axis) that have a number; 0 where none has."""
+    known = np.isfinite(values)
+    return np.nan_to_num(safe_divide(np.where(known, values, 0.0).sum(axis=0), known.sum(axis=0)))
+
+
 class Prospect:
     """Samples under one mix, one set of draws and one group size: their signal, and the gain of a plan."""
 
@@ -241,15 +307,12 @@ class Prospect:
             )
         self.member = np.zeros((len(self.meetings), len(table)), bool)
         self.rewards = np.full(self.member.shape, np.nan)
-        self.excess = np.full(self.member.shape, np.nan)
+        self.judged = np.full(self.member.shape, np.nan)
         self._fill()
 
     def _fill(self) -> None:
-        """`rewards` (meetings, samples) by the one rule of reward.py, and `excess`: their variance that is noise."""
+        """`rewards` (meetings, samples) by the one rule of reward.py, and `judged`: what the judge's term gave."""
         weight = self.mix.weights["judge"]
-        noise = self.table.noise
-        usual = float(np.nanmean(noise)) if np.isfinite(noise).any() else 0.0
-        noise = np.where(np.isnan(noise), usual, noise)
         refused = self.table.terms["gate"] == 0
         terms: list[dict[str, float | None]] = [
             {t: None if math.isnan(v[i]) else float(v[i]) for t, v in self.table.terms.items()}
@@ -265,23 +328,24 @@ class Prospect:
                 value = combine(self.mix, {**terms[i], "judge": judge}, None, violations).value
                 if value is not None:
                     self.rewards[b, i] = value
-                    self.excess[b, i] = 0.0 if refused[i] or not len(known) else weight**2 * noise[i] / len(known)
+                    self.judged[b, i] = weight * (judge or 0.0)
 
-    def _moments(self, rows: np.ndarray | slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(mean, within, heritable) of each resample. `rows`: (resamples, samples) or all of them once."""
-        values, excess = self.rewards[:, rows], self.excess[:, rows]
+    def moments(self, rows: np.ndarray) -> Moments:
+        """Of each resample; `rows` (resamples, samples) are their samples."""
+        values, judged = self.rewards[:, rows], self.judged[:, rows]
         known = np.isfinite(values)
-        count = known.sum(axis=-1)
-        mean = safe_divide(np.nansum(values, axis=-1), count)
-        squares = np.nansum((values - mean[..., None]) ** 2, axis=-1)
-        variance = safe_divide(squares, np.maximum(count - 1, 0))
-        noise = np.where(np.isfinite(variance), safe_divide(np.nansum(excess, axis=-1), count), np.nan)
-        with np.errstate(all="ignore"):
-            shape = mean.shape[1:]
-            total = [np.nansum(x, axis=0) / np.maximum(np.isfinite(x).sum(axis=0), 1) for x in (mean, variance, noise)]
-        level, within, taken = (np.broadcast_to(x, shape) for x in total)
-        within = np.where(within < ROUNDING, 0.0, within)
-        return level, within, np.maximum(within - taken, 0.0)
+        good = known & self.table.passed[rows]
+        level, better = (_average(x) for x in _spread(values, good))
+        within = _average(_spread(values, known)[1])
+        times = np.stack([np.bincount(drawn, minlength=len(self.table)) for drawn in rows])
+        pair = self.table.agreement(times)
+        together = float(np.mean([len(m.columns) for m in self.meetings]))
+        # Spearman and Brown: the mean over k references is as reliable as k·r/(1 + (k − 1)·r)
+        doubt = 1 - together * pair / (1 + (together - 1) * pair) if together else 0.0
+        own = better - doubt * _average(_spread(judged, good)[1])
+        own, within = (np.where(x < ROUNDING, 0.0, x) for x in (own, within))
+        passes = safe_divide(good.sum(axis=(0, -1)), known.sum(axis=(0, -1)))
+        return Moments(np.nan_to_num(passes), level, within, own)
 
     @cached_property
     def _groups(self) -> tuple[np.ndarray, np.ndarray]:
@@ -294,23 +358,28 @@ class Prospect:
 
     @cached_property
     def signal(self) -> Signal:
-        mean, within, heritable = (float(x[0]) for x in self._moments(np.arange(len(self.table))[None]))
+        here = self.moments(np.arange(len(self.table))[None])
         which, rows = self._groups
         values = self.rewards[which[:, None], rows]
         known = np.isfinite(values)
         count = known.sum(axis=1)
-        filled = np.where(known, values, 0.0)
-        level = safe_divide(filled.sum(axis=1), count)
-        spread = np.where(known, values - np.nan_to_num(level)[:, None], 0.0)
-        dead = (count < 2) | (np.abs(spread).max(axis=1) < 1e-9)
-        sd = np.sqrt(np.maximum(safe_divide((spread**2).sum(axis=1), count - 1), 0))
+        level, variance = _spread(values, known)
         alive = count > 1
+        away = np.abs(np.where(known, values - level[:, None], 0.0)).max(axis=1)
+        dead = ~alive | (away < 1e-9)
         share, reason = self._draw_share(which[:DRAWN], rows[:DRAWN], values[:DRAWN])
         return Signal(
-            mean, within, heritable, float(sd[alive].mean()) if alive.any() else 0.0,
-            self._dead(float(dead.mean())), float(count.mean()),
-            float(np.nanstd(level)) if alive.any() else 0.0, share, reason,
-        )  # fmt: skip
+            mean=float(here.mean[0]),
+            within=float(here.within[0]),
+            heritable=float(here.heritable[0]),
+            confirmed=float(here.confirmed[0]),
+            sd=float(np.sqrt(variance[alive]).mean()) if alive.any() else 0.0,
+            dead=self._dead(float(dead.mean())),
+            members=float(count.mean()),
+            step_sd=float(np.nanstd(level)) if alive.any() else 0.0,
+            draw_share=share,
+            draw_reason=reason,
+        )
 
     def _dead(self, value: float) -> Share:
         """The share of groups without a gradient with an interval: how sure is it that rewards differ at all?"""
@@ -354,31 +423,18 @@ class Prospect:
 
     def gain(self, plan: Plan) -> Gain:
         """The gain by `FORMULA`; its interval resamples the samples."""
-        signal = self.signal
-        strength = plan.reach * math.sqrt(signal.live * min(signal.members, plan.generations))
-        if plan.generations > self.size:  # a lever: as many more, as often answered
-            strength *= math.sqrt(plan.generations / self.size)
-        value = float(_gained(*self._moments(np.arange(len(self.table))[None]), strength)[0])
-        random = np.random.default_rng(self.seed)
-        drawn = random.integers(0, len(self.table), (RESAMPLES, len(self.table)))
-        mean, within, heritable = self._moments(drawn)
-        size = float(np.mean([len(m.rows) for m in self.meetings]))
-        widen = size / (size - 1)  # a resample repeats samples, which have no spread among themselves
-        low, high = np.quantile(_gained(mean, within * widen, heritable * widen, strength), [LOW, HIGH])
+        members = self.signal.members * plan.generations / self.size  # a lever: more of them, as often answered
+        way = RESPONSE * plan.reach * math.sqrt(self.signal.live * members)
+        samples = len(self.table)
+        value = float(self.moments(np.arange(samples)[None]).gained(way)[0])
+        drawn = np.random.default_rng(self.seed).integers(0, samples, (RESAMPLES, samples))
+        size = float(self.member.sum(axis=1).mean())
+        low, high = np.quantile(self.moments(drawn).widened(size).gained(way), [LOW, HIGH])
         return Gain(value, min(float(low), value), max(float(high), value))
 
 
 DRAWN = 200
 """Resampled groups that the draw's share is computed on."""
-
-
-def _gained(mean: np.ndarray, within: np.ndarray, heritable: np.ndarray, strength: float) -> np.ndarray:
-    level = np.clip(mean, 0.0, 1.0)
-    room = np.maximum(level * (1 - level), 1e-12)
-    confirmed = np.clip(np.nan_to_num(safe_divide(heritable, within)), 0, 1)
-    moved = np.sqrt(np.clip(heritable / room, 0, 1)) * RESPONSE * strength * np.sqrt(confirmed) / 2
-    ends: np.ndarray = np.sin(np.minimum(np.arcsin(np.sqrt(level)) + moved, math.pi / 2)) ** 2 - level
-    return ends
 
 
 # -- the words -----------------------------------------------------------------------------------------------------

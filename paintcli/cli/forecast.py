@@ -145,11 +145,13 @@ def forecast(
         "model": model, "steps": steps, "stand_ins": stand_ins or None, "renderer": renderer, "scorer": scorer,
         "judge": judge, "pool": pool, "domain": domain, "seed": seed, "workers": workers,
     }  # fmt: skip
+    if not samples:
+        output = place(output)
     recipe = recipe_of(samples, mix, preset, {k: v for k, v in flags.items() if v is not None}, settings_ or [])
     rows = read(samples, first) if samples else []
-    if samples and len(rows) < recipe.generations:
+    if (there := len(rows) if samples else count) < recipe.generations:
         raise UsageError(
-            f"{samples} holds {len(rows)} samples, too few for a group of {recipe.generations}; four groups say enough."
+            f"{there} samples are too few for a group of {recipe.generations}; {4 * recipe.generations} say enough."
         )
     recipe.refuse_stand_ins()
     seen = survey(recipe, where)
@@ -166,6 +168,7 @@ def forecast(
                 seen.check()
             studio = open_task(replace(recipe, warm_start=""), settings.load(), stack)
             if not samples:
+                assert output is not None
                 samples = write(recipe, studio, count, output, stack)
                 rows = read(samples, None)
             references, draws = panel_of(studio, recipe, panel)
@@ -229,22 +232,27 @@ def read(samples: Path, first: int | None) -> list[dict[str, Any]]:
     return [{"code": read_sketch(path.read_bytes(), str(path)).source, "step": 0} for path in found]
 
 
-def write(recipe: Recipe, studio: Studio, count: int, output: Path | None, stack: ExitStack) -> Path:
-    """Let the recipe's model write `count` sketches, as the run's first probe would; the folder they are in."""
+def place(output: Path | None) -> Path:
+    """Where the model's samples go. Raises UsageError for a folder that is not empty."""
     import time
-    from dataclasses import replace
 
-    from paintcli.cli import output as o
     from paintcli.errors import UsageError
-    from paintcli.training import run
-    from paintcli.training.models import quiet
-    from paintcli.training.policy import load_policy
 
     folder = output or Path(f"forecast-{time.strftime('%Y%m%d-%H%M%S')}")
     if folder.exists() and any(folder.iterdir()):
         raise UsageError(f"{folder} is not empty; forecast from it by naming it, or choose another folder with -o.")
-    if count < recipe.generations:
-        raise UsageError(f"-n {count} is too few for a group of {recipe.generations}; four groups say enough.")
+    return folder
+
+
+def write(recipe: Recipe, studio: Studio, count: int, folder: Path, stack: ExitStack) -> Path:
+    """Let the recipe's model write `count` sketches, as the run's first probe would; the folder they are in."""
+    from dataclasses import replace
+
+    from paintcli.cli import output as o
+    from paintcli.training import run
+    from paintcli.training.models import quiet
+    from paintcli.training.policy import load_policy
+
     loop = run.Loop()
     stack.callback(loop.close)
     with quiet():
