@@ -454,53 +454,38 @@ def licence_problems(entries: Iterable[Reference]) -> list[Problem]:
 
 
 def stats(pool: Pool) -> dict[str, Any]:
-    """Counts by tier, family and subject, coverage by tier and diversity, as one JSON-able object.
-
-    `diversity`: median and smallest distance of a painting to its nearest neighbour (see `distances`), the number of
-    near-duplicate pairs, and `thin`: the paintings that stand most alone (their distance to the nearest is more than
-    1.5 interquartile ranges over the upper quartile), where a few more would fill a gap.
-    """
+    """Counts by tier, family and subject, coverage by tier and `diversity.diversity`, as one JSON-able object."""
     import numpy as np
+
+    from paintcli.diversity import diversity
 
     tiers = pool.tiers()
     coverage = {e.name: e.painting.coverage for e in pool.entries}
-    nearest = np.zeros(0)
-    if len(pool) > 1:
-        matrix = distances(pool.entries)
-        np.fill_diagonal(matrix, np.inf)
-        nearest = matrix.min(axis=1)
-    thin: list[str] = []
-    if len(nearest):
-        low, high = np.percentile(nearest, [25, 75])
-        thin = [e.name for e, d in zip(pool.entries, nearest, strict=True) if d > high + 1.5 * (high - low)]
     return {
         "pool": pool.name,
         "origin": pool.origin,
         "paintings": len(pool),
         "unrated": len(pool) - len(pool.rated),
         "reserved": len(pool.reserved),
+        "set_aside": sum(bool(e.row.get("set_aside")) for e in pool.entries),
         "tiers": {tier: len(members) for tier, members in tiers.items()},
-        "families": _counts(e.family or "(unnamed)" for e in pool.entries),
-        "subjects": _counts(e.subject or "(unnamed)" for e in pool.entries),
+        "families": counts(e.family or "(unnamed)" for e in pool.entries),
+        "subjects": counts(e.subject or "(unnamed)" for e in pool.entries),
         "coverage": {
             tier: [round(float(q), 4) for q in np.percentile([coverage[e.name] for e in members], [0, 25, 50, 75, 100])]
             for tier, members in tiers.items()
         },
-        "diversity": {
-            "nearest_median": round(float(np.median(nearest)), 4) if len(nearest) else None,
-            "nearest_min": round(float(nearest.min()), 4) if len(nearest) else None,
-            "near_duplicates": len(near_duplicates(pool.entries)),
-            "thin": thin,
-        },
+        "diversity": diversity(pool),
         "consistency": consistency(pool),
     }
 
 
-def _counts(values: Iterable[str]) -> dict[str, int]:
-    counts: dict[str, int] = {}
+def counts(values: Iterable[str]) -> dict[str, int]:
+    """How often each value is there, most frequent first."""
+    found: dict[str, int] = {}
     for value in values:
-        counts[value] = counts.get(value, 0) + 1
-    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+        found[value] = found.get(value, 0) + 1
+    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
 
 def consistency(pool: Pool) -> dict[str, Any] | None:

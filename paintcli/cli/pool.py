@@ -105,7 +105,10 @@ def show_rows(entries: Sequence[Reference], columns: int | None) -> None:
 
 @group.command()
 def stats(pool: options.Pool = None, domain: options.Domain = None, as_json: options.Json = False) -> None:
-    """Count tiers, families and subjects; coverage by tier; diversity and what stands alone.
+    """Count tiers, families and subjects; coverage by tier; how varied the pool is, and where it is thin.
+
+    A pool of one flower trains one flower: paintings that are nearly one are named, and so is what one tier has and
+    another has not, which a judge takes for taste.
 
     **Examples**
 
@@ -119,6 +122,7 @@ def stats(pool: options.Pool = None, domain: options.Domain = None, as_json: opt
     from paintcli import settings
     from paintcli.cli import output as o
     from paintcli.cli.chosen import find_pool
+    from paintcli.diversity import in_words
 
     found = find_pool(settings.load(pool=pool, domain=domain))
     told = pools.stats(found)
@@ -127,7 +131,10 @@ def stats(pool: options.Pool = None, domain: options.Domain = None, as_json: opt
         return
     console = o.out()
     console.print(
-        o.plain(f"{found.name}: {number_of(found.entries)}, {told['unrated']} unrated, {told['reserved']} reserved")
+        o.plain(
+            f"{found.name}: {number_of(found.entries)}, {told['unrated']} unrated, {told['reserved']} reserved"
+            + (f", {told['set_aside']} set aside" if told["set_aside"] else "")
+        )
     )
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for heading in ("tier", "paintings", "coverage, least", "median", "most"):
@@ -136,18 +143,11 @@ def stats(pool: options.Pool = None, domain: options.Domain = None, as_json: opt
         least, _, median, _, most = told["coverage"][name]
         table.add_row(o.plain(name), str(count), f"{least:.1%}", f"{median:.1%}", f"{most:.1%}")
     console.print(table)
-    for words in ("families", "subjects"):
-        console.print(o.plain(f"{words}: " + ", ".join(f"{k} {n}" for k, n in told[words].items())))
-    diversity = told["diversity"]
-    if diversity["nearest_median"] is not None:
-        console.print(
-            o.plain(
-                f"diversity: nearest neighbour {diversity['nearest_median']:.3f} in the median, "
-                f"{diversity['nearest_min']:.3f} at least; {diversity['near_duplicates']} near-duplicate pairs"
-            )
-        )
-    if diversity["thin"]:
-        console.print(o.plain("standing alone: " + ", ".join(diversity["thin"])))
+    seen = {**told, **told["diversity"]}
+    for words in ("families", "subjects", "hues"):
+        console.print(o.plain(f"{words}: " + ", ".join(f"{k} {n}" for k, n in seen[words].items())))
+    for sentence in in_words(told["diversity"], told["paintings"]):
+        console.print(o.plain(sentence))
     if told["consistency"]:
         console.print(o.plain(f"the rater agrees with the rater: {told['consistency']['same']:.0%}"))
 
