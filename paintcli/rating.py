@@ -278,9 +278,10 @@ class Rating(PoolSitting):
         self.order += self.queued()
 
     def queued(self) -> list[str]:
-        """What is to be keyed and not in the queue yet, in the order of a hash."""
-        names = [e.name for e in self.entries.values() if e.name not in self.order and self.is_due(e)]
-        return sorted(names, key=lambda name: fair_order(self.seed, name))
+        """What is to be keyed and not in the queue yet; each rater's order is another, so that no two start alike."""
+        there = set(self.order)
+        names = [e.name for e in self.entries.values() if e.name not in there and self.is_due(e)]
+        return sorted(names, key=lambda name: fair_order(f"{self.seed} {self.rater}", name))
 
     def is_due(self, entry: Reference) -> bool:
         if not self.wanted.matches(entry):
@@ -292,6 +293,7 @@ class Rating(PoolSitting):
         return not self.ratings.own(self.rater, entry.name) and (not entry.tier or entry.name in self.ratings.before)
 
     def take_in(self) -> bool:
+        before = self.counts()
         if not self._read():
             return False
         new = self.queued()
@@ -299,7 +301,7 @@ class Rating(PoolSitting):
         if new and self.at >= len(self.order) - len(new):
             self.advance()
             self.turn += 1
-        return True
+        return bool(new) or self.counts() != before
 
     @property
     def current(self) -> Reference | None:

@@ -29,7 +29,7 @@ class Terminal:
         """Replace what runs in the window by `paint …`; its exit code is the window's last line."""
         words = shlex.join([sys.executable, "-m", "paintcli", *arguments])
         inside = f"cd {shlex.quote(str(self.folder))}; PATH={shlex.quote(self.path)}:$PATH TERM=xterm-256color"
-        script = f"{inside} COLORTERM=truecolor {words}; echo code $?; exec sleep 1000"
+        script = f"trap : INT; {inside} COLORTERM=truecolor {words}; echo code $?; exec sleep 1000"
         self._tmux("respawn-pane", "-k", "-t", "t", f"sh -c {shlex.quote(script)}")
 
     def _tmux(self, *arguments: str) -> str:

@@ -95,7 +95,7 @@ document.addEventListener("keydown", (event) => {
   const name = NAMES[event.key] || event.key.toLowerCase();
   const key = view.keys.find((known) => known.key === name);
   if (byId("full").open) {
-    if (name !== "escape") byId("full").close();
+    byId("full").close();
     event.preventDefault();
   } else if (view.kind === "sheet" && name === "space") {
     return; // scrolls

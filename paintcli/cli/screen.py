@@ -82,12 +82,14 @@ class Screen:
         o.terminal_pictures()  # asks the terminal what it can draw and listens for the answer, so before the keys
         with _keys_one_by_one(), tempfile.TemporaryDirectory(prefix="paint-") as folder:
             self.folder = Path(folder)
+            drawn = -1
             while not self.sitting.over:
                 view = self.sitting.view()
                 size = os.get_terminal_size()
                 frame = self.draw(view, size.columns, size.lines)
-                # a key pressed before this painting was to be seen was meant for another
-                termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+                if view.turn != drawn:  # a key pressed before this painting was to be seen was meant for another
+                    termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+                drawn = view.turn
                 sys.stdout.write(frame)
                 sys.stdout.flush()
                 self.note = ""
