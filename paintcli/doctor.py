@@ -1,18 +1,21 @@
-"""What is installed, what would answer, and what to do about each gap. Looks, never changes anything."""
+"""What is installed, what would answer, what it costs, and what to do about each gap. Looks, never changes anything."""
 
 from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from paintcli import __version__
-from paintcli.errors import PaintError
+from paintcli.errors import PaintError, Unavailable
 from paintcli.settings import Settings
+
+if TYPE_CHECKING:
+    from paintcli.backends.hub.spaces import Space
 
 State = Literal["ok", "gap", "optional"]
 
@@ -25,6 +28,19 @@ class Finding:
     state: State
     detail: str
     remedy: str = ""
+
+
+@dataclass(frozen=True)
+class Tenant(Finding):
+    """A Space. `stage` and `hardware` are the Hub's words; `dollars`: US dollars an hour while it runs, None where the
+    Hub lists no price; `sleep_time` in seconds, None where none was set; `billed`: it costs that at this moment."""
+
+    space: str = ""
+    stage: str = ""
+    hardware: str = ""
+    dollars: float | None = None
+    sleep_time: int | None = None
+    billed: bool = False
 
 
 def examine(settings: Settings) -> Iterator[Finding]:
@@ -42,6 +58,99 @@ def examine(settings: Settings) -> Iterator[Finding]:
     yield from _page()
     yield from _models()
     yield from _backends(settings)
+
+
+def spaces_of(*specs: str | None) -> list[str]:
+    """The Spaces (owner/name) among specs ("hub:owner/name") and addresses of environments ("owner/name")."""
+    from paintcli.backends.hub.spaces import NAME
+
+    named = [spec.removeprefix("hub:") for spec in specs if spec]
+    return list(dict.fromkeys(name for name in named if NAME.fullmatch(name)))
+
+
+def named_spaces(settings: Settings) -> list[str]:
+    """The Spaces that these settings and the table [train] ask. A judge is a model, never a Space."""
+    table = settings.tables.get("train", {})
+    return spaces_of(
+        settings.renderer, settings.scorer, *(str(table.get(name, "")) for name in ("renderer", "scorer", "env_url"))
+    )
+
+
+def examine_hub(needed: Iterable[str], others: Iterable[str] = ()) -> Iterator[Finding]:
+    """The token's rights, then every Space: the `needed` ones, `others`, and those of the account that cost money now.
+
+    A needed Space that does not answer and will not by itself is a gap.
+    """
+    from huggingface_hub import get_token
+
+    from paintcli.backends.hub import spaces
+    from paintcli.backends.hub.account import whoami
+
+    needed = list(needed)
+    names = list(dict.fromkeys([*needed, *others]))
+    if not get_token():
+        yield Finding("token", "gap" if needed else "optional", "none", "`hf auth login`, or set HF_TOKEN")
+    else:
+        try:
+            me = whoami()
+            lacks = f"; it may not {' or '.join(me.lacks)}" if me.lacks else ""
+            remedy = "another token: https://huggingface.co/settings/tokens" if me.lacks else ""
+            yield Finding("token", "optional" if me.lacks else "ok", f"{me.name}'s, {_role(me.role)}{lacks}", remedy)
+            names += [name for name in spaces.billed(me.name) if name not in names]
+        except PaintError as error:
+            yield Finding("token", "gap", str(error), "" if isinstance(error, Unavailable) else "`hf auth login`")
+    if not names:
+        return
+    try:
+        prices = spaces.prices()
+    except Unavailable as outage:
+        prices = {}
+        yield Finding("prices", "optional", str(outage))
+    running = 0.0
+    for name in names:
+        try:
+            space = spaces.look(name)
+        except PaintError as error:
+            yield Finding(name, "gap" if name in needed else "optional", str(error))
+            continue
+        found = tenant(space, prices, name in needed)
+        running += (found.dollars or 0.0) if found.billed else 0.0
+        yield found
+    if running:
+        yield Finding("together", "optional", f"${running:.2f} an hour while they run", "pause what nobody uses")
+
+
+def tenant(space: Space, prices: Mapping[str, float], needed: bool) -> Tenant:
+    """What there is to say of a Space; `prices` in US dollars an hour by hardware."""
+    from paintcli.backends.hub import spaces
+
+    dollars = prices.get(space.hardware, 0.0 if space.hardware == spaces.FREE else None)
+    price = "free" if dollars == 0 else "price unknown" if dollars is None else f"${dollars:.2f} an hour"
+    stage = space.stage.lower().replace("_", " ")
+    comes = space.stage in spaces.COMING or space.stage == "RUNNING"
+    detail = (
+        f"{stage} on {space.hardware}, {price}{'' if space.billed or not dollars else ' when it runs'}; {space.sleeps}"
+    )
+    remedy = ""
+    if space.stage in spaces.STOPPED:
+        remedy = f"paint doctor --hub --wake {space.name}"
+    elif space.stage == "SLEEPING":
+        remedy = "the first question wakes it, which takes minutes"
+    elif not comes:
+        remedy = f"its log says why: https://huggingface.co/spaces/{space.name}"
+    elif space.billed and (space.sleep_time or 0) <= 0:
+        remedy = f"paint doctor --hub --sleep-time {space.name}=15"
+    state: State = ("gap" if needed else "optional") if not comes else "optional" if space.billed else "ok"
+    return Tenant(
+        space.name, state, detail, remedy, space=space.name, stage=space.stage, hardware=space.hardware,
+        dollars=dollars, sleep_time=space.sleep_time, billed=space.billed,
+    )  # fmt: skip
+
+
+def _role(role: str) -> str:
+    return {"write": "a token that writes", "read": "a token that only reads", "fineGrained": "fine-grained"}.get(
+        role, "of an unknown kind"
+    )
 
 
 def _page() -> Iterator[Finding]:

@@ -86,7 +86,8 @@ class Repo:
 class Fault:
     """What goes wrong with requests whose "METHOD path" matches: from the `after`-th match on, `times` of them.
 
-    `status` 0 closes the connection without an answer. `then` is called first.
+    `status` 0 closes the connection without an answer. `then` is called first. `done`: what was asked is done all the
+    same, only the answer goes astray.
     """
 
     pattern: str
@@ -95,6 +96,7 @@ class Fault:
     after: int = 0
     times: int = 10**9
     then: Callable[[], None] = lambda: None
+    done: bool = False
     seen: int = 0
 
 
@@ -108,6 +110,8 @@ class HubServer:
         """`page`: entries of a listing per answer. `part`: bytes from which an LFS upload is cut into parts."""
         self.page, self.part = page, part
         self.tokens: dict[str, str] = {WRITE: "write", READ: "read"}
+        self.rights: list[str] = []
+        """Permissions of tokens whose role is fineGrained."""
         self.repos: dict[tuple[str, str], Repo] = {}
         """(models | datasets | spaces, "owner/name") → repository."""
         self.objects: dict[str, bytes] = {}
@@ -187,6 +191,7 @@ class Refused(Exception):
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     hub: HubServer
+    astray = False
 
     def handle_one(self) -> None:
         self.body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
@@ -200,12 +205,10 @@ class _Handler(BaseHTTPRequestHandler):
         with self.hub.guard:
             self.hub.requests.append((self.command, path))
             fault = self.fault(f"{self.command} {path}")
-        if fault:
+        self.astray = bool(fault and fault.done)
+        if fault and not fault.done:
             fault.then()
-            if fault.status == 0:
-                self.close_connection = True
-            else:
-                self.answer({"error": fault.message}, fault.status, {"X-Error-Message": fault.message})
+            self.fail(fault)
             return
         try:
             for method, pattern, answer in ROUTES:
@@ -218,6 +221,16 @@ class _Handler(BaseHTTPRequestHandler):
         except Refused as error:
             headers = {"X-Error-Message": error.message} | ({"X-Error-Code": error.code} if error.code else {})
             self.answer({"error": error.message}, error.status, headers)
+        if fault:
+            self.astray = False
+            fault.then()
+            self.fail(fault)
+
+    def fail(self, fault: Fault) -> None:
+        if fault.status == 0:
+            self.close_connection = True
+        else:
+            self.answer({"error": fault.message}, fault.status, {"X-Error-Message": fault.message})
 
     do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = handle_one
 
@@ -230,6 +243,8 @@ class _Handler(BaseHTTPRequestHandler):
         return None
 
     def answer(self, body: Any, status: int = 200, headers: dict[str, str] | None = None) -> None:
+        if self.astray:
+            return
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         self.send_response(status)
         for name, value in {"Content-Type": "application/json", **(headers or {})}.items():
@@ -283,7 +298,10 @@ class _Handler(BaseHTTPRequestHandler):
         role = self.role()
         if role is None:
             raise Refused(401, "Invalid username or password.")
-        token = {"displayName": "loopback", "role": role, "createdAt": WHEN}
+        token: dict[str, Any] = {"displayName": "loopback", "role": role, "createdAt": WHEN}
+        if role == "fineGrained":
+            scope = {"entity": {"type": "user", "name": "me"}, "permissions": self.hub.rights}
+            token["fineGrained"] = {"global": ["discussion.write"], "scoped": [scope]}
         self.answer(
             {"type": "user", "id": "1", "name": "me", "fullname": "Me", "canPay": True, "orgs": [],
              "auth": {"type": "access_token", "accessToken": token}}
@@ -540,6 +558,15 @@ class _Handler(BaseHTTPRequestHandler):
                 repo.runtime["stage"] = "RUNNING"
         self.answer(repo.runtime)
 
+    def hardware(self) -> None:
+        self.answer(
+            [
+                {"name": name, "prettyName": name, "cpu": "2 vCPU", "ram": "16 GB", "accelerator": None,
+                 "unitCostMicroUSD": round(cost * 1e6), "unitCostUSD": cost, "unitLabel": "minute"}
+                for name, cost in PRICES.items()
+            ]
+        )  # fmt: skip
+
     def values(self, name: str, which: str) -> None:
         repo = self.found("spaces", name)
         if self.command != "GET" or which == "secrets":
@@ -569,6 +596,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.answer({"url": url})
 
 
+PRICES = {"cpu-basic": 0.0, "cpu-upgrade": 0.0005, "a100-large": 2.5 / 60}
+"""US dollars a minute."""
 COLOURS = ("red", "yellow", "green", "blue", "indigo", "purple", "pink", "gray")
 LICENCES = {
     "apache-2.0", "mit", "cc-by-4.0", "cc-by-sa-4.0", "cc0-1.0", "cc-by-nc-4.0", "cc-by-nc-sa-4.0", "openrail",
@@ -585,6 +614,7 @@ ROUTES: list[tuple[str, str, Any]] = [
     ("POST", r"/api/collections", _Handler.collect),
     ("GET", rf"/api/collections/{NAME}", _Handler.collection),
     ("POST", rf"/api/collections/{NAME}/items?", _Handler.add_item),
+    ("GET", r"/api/spaces/hardware", _Handler.hardware),
     ("GET POST DELETE", rf"/api/spaces/{NAME}/(secrets|variables)", _Handler.values),
     ("GET POST", rf"/api/spaces/{NAME}/(runtime|hardware|sleeptime|pause|restart)", _Handler.runtime),
     ("POST", rf"/api/{KIND}/{NAME}/duplicate", _Handler.duplicate),

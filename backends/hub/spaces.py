@@ -54,11 +54,21 @@ class Space:
         return "sleeps after two days without a request" if self.hardware == FREE else "never sleeps by itself"
 
 
+def checked(name: str) -> str:
+    """`name`. Raises UsageError when it is not owner/name."""
+    if not NAME.fullmatch(name):
+        raise UsageError(f"A Space is named owner/name, not {name!r}.")
+    return name
+
+
 def look(name: str) -> Space:
     """The Space `owner/name` as it is now. Raises PaintError when there is none, Unavailable without an answer."""
     from huggingface_hub import HfApi
 
-    runtime = asked(name, lambda: HfApi().get_space_runtime(name))
+    return _space(name, asked(name, lambda: HfApi().get_space_runtime(checked(name))))
+
+
+def _space(name: str, runtime: Any) -> Space:
     return Space(
         name=name,
         stage=_word(runtime.stage),
@@ -67,25 +77,33 @@ def look(name: str) -> Space:
     )
 
 
+def billed(owner: str) -> list[str]:
+    """The names of an account's Spaces that cost money now. Raises Unavailable when the Hub does not answer."""
+    from huggingface_hub import HfApi
+
+    found = asked(f"the Spaces of {owner}", lambda: list(HfApi().list_spaces(author=owner, expand=["runtime"])))
+    return [info.id for info in found if info.runtime and _space(info.id, info.runtime).billed]
+
+
 def wake(name: str) -> None:
     """Start a Space that sleeps or is paused. Raises PaintError when this token may not."""
     from huggingface_hub import HfApi
 
-    asked(name, lambda: HfApi().restart_space(name))
+    asked(name, lambda: HfApi().restart_space(checked(name)))
 
 
 def pause(name: str) -> None:
     """Stop a Space until it is woken; it costs nothing meanwhile. Raises PaintError when this token may not."""
     from huggingface_hub import HfApi
 
-    asked(name, lambda: HfApi().pause_space(name))
+    asked(name, lambda: HfApi().pause_space(checked(name)))
 
 
 def sleep_after(name: str, seconds: int) -> None:
     """Let a Space sleep after that long without a request; -1: never. Raises PaintError when this token may not."""
     from huggingface_hub import HfApi
 
-    asked(name, lambda: HfApi().set_space_sleep_time(name, seconds))
+    asked(name, lambda: HfApi().set_space_sleep_time(checked(name), seconds))
 
 
 def prices() -> dict[str, float]:
@@ -107,12 +125,10 @@ def duration(seconds: float) -> str:
 
 def asked(name: str, question: Callable[[], T]) -> T:
     """What the Hub's client answers. Raises PaintError for a refusal, Unavailable where asking again may help."""
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, RepositoryNotFoundError
+    from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError
 
     try:
         return question()
-    except HFValidationError:
-        raise UsageError(f"A Space is named owner/name, not {name!r}.") from None
     except RepositoryNotFoundError:
         raise PaintError(f"There is no Space {name}, or not for your token.") from None
     except HfHubHTTPError as error:
@@ -140,9 +156,7 @@ class Door:
 
     def __init__(self, where: str) -> None:
         self._space = not is_address(where)
-        if self._space and not NAME.fullmatch(where):
-            raise UsageError(f"A Space is named owner/name, not {where!r}.")
-        self.where = where
+        self.where = checked(where) if self._space else where
         self._guard = threading.Lock()
         self._found: tuple[str, dict[str, str]] | None = None if self._space else (where.rstrip("/"), {})
         self._looked = 0.0

@@ -363,6 +363,7 @@ def follow(folder: Path, made: dict[str, str]) -> None:
     o.say(f"Done: {folder}. Look at it: paint analyze {folder}")
 
 
+        remind_of_spaces(folder)
 def show_plan(seen: Survey, folder: Path, where: str, as_json: bool, warned: list[str]) -> None:
     """The resolved recipe and everything the survey found out."""
     from dataclasses import asdict
@@ -385,11 +386,22 @@ def show_plan(seen: Survey, folder: Path, where: str, as_json: bool, warned: lis
 
     def table(title: str, *columns: str) -> Table:
         made = Table(title=title, title_justify="left", title_style="bold", box=None, show_header=bool(columns),
+    remind_of_spaces(folder)
                      pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")  # fmt: skip
         return made
 
     values = table("Recipe")
     for name, value in asdict(seen.recipe).items():
+def remind_of_spaces(folder: Path) -> None:
+    """After a run on the Hub: what it asked may still be running, and costs as long as it does."""
+    from paintcli.cli.doctor import remind
+    from paintcli.training.recipe import FILE, Recipe
+
+    if (folder / FILE).is_file():
+        recipe = Recipe.read(folder)
+        remind(recipe.renderer, recipe.scorer, recipe.env_url)
+
+
         if value not in (None, ""):
             values.add_row(name, o.plain(str(value)))
     out.print(values)
