@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from paintcli.backends import duel
-from paintcli.backends.local import OneAtATime, require
+from paintcli.backends.local import FENCE, OneAtATime, as_text, require
 from paintcli.backends.protocols import EmptyReply, Message, Reply
 from paintcli.errors import PaintError, Unavailable
 from paintcli.painting import Painting
@@ -73,7 +74,9 @@ class Gguf:
         except ValueError as error:
             model.close()
             raise PaintError(f"{self._mmproj} is not a vision projector for {self._model.name}.") from error
-        _must_chat(model, self._model)
+        if not model.metadata.get("tokenizer.chat_template"):
+            model.close()
+            raise PaintError(f"{self._model} carries no chat template, so it cannot be asked anything.")
         return model, self._spellings(model, "A"), self._spellings(model, "B")
 
     def _spellings(self, model: Any, letter: str) -> list[int]:
@@ -119,6 +122,8 @@ PROMPT = 8192
 class GgufWriter:
     """Generator: a text GGUF asked through its own chat template, sampled as in training (top-p 0.95, top-k 20).
 
+    One without a template is a base model: it continues plain text up to where the sketch begins.
+
     `model` is the file, `tokens` the most that a reply may have. Read at the first question or by `load`.
     """
 
@@ -150,36 +155,52 @@ class GgufWriter:
     def _read(self) -> Any:
         from llama_cpp import Llama
 
+        _silence()
         try:
-            model = Llama(str(self._model), n_ctx=PROMPT + self._tokens, n_gpu_layers=-1, verbose=False)
+            words = Llama(str(self._model), vocab_only=True, verbose=False)  # what it was trained for, in no time
+            trained = int(words.metadata[f"{words.metadata['general.architecture']}.context_length"])
+            words.close()
+            context = min(PROMPT + self._tokens, trained)
+            model = Llama(str(self._model), n_ctx=context, n_gpu_layers=-1, verbose=False)
         except ValueError as error:
             raise PaintError(f"{self._model} is not a GGUF model that llama.cpp can read.") from error
-        _must_chat(model, self._model)
         return model
 
     def _write(self, messages: Sequence[Message], seed: int | None) -> Reply:
+        model = self._llama()
+        how = {"max_tokens": self._tokens, "temperature": 1.0, "top_p": 0.95, "top_k": 20, "min_p": 0.0,
+               "repeat_penalty": 1.0, "seed": seed}  # fmt: skip
         try:
-            answer = self._llama().create_chat_completion(
-                list(messages), max_tokens=self._tokens, temperature=1.0, top_p=0.95, top_k=20, min_p=0.0,
-                repeat_penalty=1.0, seed=seed,
-            )  # fmt: skip
+            if model.metadata.get("tokenizer.chat_template"):
+                answer = model.create_chat_completion(list(messages), **how)
+                text = answer["choices"][0]["message"]["content"] or ""
+            else:
+                answer = model.create_completion(as_text(messages), stop=["```"], **how)
+                text = FENCE + answer["choices"][0]["text"]
         except (ValueError, RuntimeError) as error:  # a context too short, or llama.cpp's own failure
             raise Unavailable(f"{self.name} could not answer ({error}).") from error
         used = answer["usage"]
-        reply = Reply(
-            answer["choices"][0]["message"]["content"] or "", used["prompt_tokens"], used["completion_tokens"]
-        )
+        reply = Reply(text, used["prompt_tokens"], used["completion_tokens"])
         if not reply.strip():
             raise EmptyReply(f"{self.name} gave no sketch: its reply is empty.", reply)
         return reply
 
 
+@cache
+def _silence() -> Any:
+    """Stop llama.cpp from printing: its levels were renumbered, and warnings pass as errors through verbose=False."""
+    import ctypes
+
+    import llama_cpp
+
+    @llama_cpp.llama_log_callback
+    def nothing(*_: Any) -> None:
+        pass
+
+    llama_cpp.llama_log_set(nothing, ctypes.c_void_p(0))
+    return nothing  # kept: C goes on calling it
+
+
 def _must_exist(path: Path) -> None:
     if not path.is_file():
         raise PaintError(f"There is no GGUF file {path}.")
-
-
-def _must_chat(model: Any, path: Path) -> None:
-    if not model.metadata.get("tokenizer.chat_template"):
-        model.close()
-        raise PaintError(f"{path} carries no chat template, so it cannot be asked anything.")

@@ -6,12 +6,13 @@ import asyncio
 import importlib.util
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
 
+from paintcli.backends.protocols import Message
 from paintcli.errors import PaintError, Unavailable, UsageError
 
 Precision = Literal["fp32", "bf16", "8bit", "4bit"]
@@ -90,7 +91,13 @@ def hub_answers() -> bool:
 def fetch(repo: str, filename: str) -> Path:
     """A file of a Hub model: from the local cache, else downloaded. Raises PaintError when it cannot be had."""
     from huggingface_hub import hf_hub_download
-    from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, LocalEntryNotFoundError, RepositoryNotFoundError
+    from huggingface_hub.errors import (
+        GatedRepoError,
+        HfHubHTTPError,
+        LocalEntryNotFoundError,
+        RemoteEntryNotFoundError,
+        RepositoryNotFoundError,
+    )
 
     try:
         return Path(hf_hub_download(repo, filename, local_files_only=not hub_answers()))
@@ -98,6 +105,8 @@ def fetch(repo: str, filename: str) -> Path:
         raise PaintError(f"The model {repo} asks for its licence to be accepted on the Hub, and for a token.") from None
     except RepositoryNotFoundError:
         raise PaintError(f"There is no model {repo} on the Hub, or your token may not read it.") from None
+    except RemoteEntryNotFoundError:
+        raise PaintError(f"{repo} on the Hub holds no {filename}.") from None
     except LocalEntryNotFoundError:
         raise PaintError(f"The model {repo} is {NOT_AT_HAND}.") from None
     except HfHubHTTPError as error:
@@ -141,6 +150,14 @@ def is_out_of_memory(error: Exception) -> bool:
         or "not enough memory" in words  # a CPU's, on Windows and elsewhere
         or "can't allocate memory" in words
     )
+
+
+FENCE = "```javascript\n"
+
+
+def as_text(messages: Sequence[Message]) -> str:
+    """A chat for a model that never learned one: plain text up to where the sketch begins (FENCE)."""
+    return "\n\n".join(str(message["content"]) for message in messages) + f"\n\n{FENCE}"
 
 
 class OneAtATime:

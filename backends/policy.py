@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any, cast
 
 from paintcli.backends.local import (
+    FENCE,
     OneAtATime,
     Precision,
+    as_text,
     from_hub_or_disk,
     loading_options,
     must_fit,
@@ -64,6 +66,14 @@ def adapter_config(folder: Path) -> dict[str, Any]:
     return config
 
 
+def saved_adapter(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """(tensors by name, configuration) of a saved adapter. Raises PaintError when either cannot be read."""
+    from safetensors.torch import load_file
+
+    adapter_names(folder)  # says what is wrong with a file that is damaged or not there
+    return load_file(folder / ADAPTER_FILE), adapter_config(folder)
+
+
 def was_multimodal(names: Sequence[str]) -> bool:
     """Whether an adapter was trained on the multimodal class: there the layers lie under `language_model`."""
     return any(".language_model." in name or ".visual." in name for name in names)
@@ -114,7 +124,8 @@ class Policy:
 
     async def write(self, messages: Sequence[Message], seed: int | None = None) -> Reply:
         """One reply. Raises EmptyReply when there is none, Unavailable when memory runs out."""
-        prompt = self.encode(messages)
+        chats = bool(self.tokenizer.chat_template)  # a base model has none: it continues the text
+        prompt = self.encode(messages if chats else as_text(messages))
 
         def work() -> list[int]:
             if seed is not None:
@@ -124,7 +135,7 @@ class Policy:
             return self.continued([prompt])[0]
 
         ids = await self._queue.run(work)
-        reply = Reply(self.decode(ids), len(prompt), len(ids))
+        reply = Reply(("" if chats else FENCE) + self.decode(ids), len(prompt), len(ids))
         if not reply.strip():
             raise EmptyReply(f"{self.name} gave no sketch: its reply is empty.", reply)
         return reply
@@ -200,6 +211,4 @@ class Writer:
     def _read(self) -> Policy:
         with must_fit(self.name):
             model, tokenizer = load_base(self._model, self._precision)
-        if not tokenizer.chat_template:
-            raise PaintError(f"{self._model} carries no chat template, so it cannot be asked anything.")
         return Policy(model, tokenizer, tokens=self._tokens, name=self.name)

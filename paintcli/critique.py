@@ -62,7 +62,7 @@ def remarks(attempt: Attempt, domain: Domain) -> list[str]:
     Measured against the domain's targets where it has them (coverage, shapes, opacity); shapes off the canvas, shapes
     without a trace and colours lost in the paper are told for any. Empty when there is nothing to say.
     """
-    said = [f"It was refused. {words}" for words in violations_in_words(attempt.verdict.violations)]
+    said = [f"Refused: {words}" for words in violations_in_words(attempt.verdict.violations)]
     painting = attempt.painting
     if painting is None:
         return said
@@ -90,13 +90,12 @@ def _marks(painting: Painting, domain: Domain) -> list[str]:
         return []
     few, many = domain.targets.get("shapes", (0, len(marks)))
     if not few <= len(marks):
-        said.append(f"It painted {len(marks)} shapes; {few} to {many} are asked for.")
+        said.append(f"Shapes painted: {len(marks)}; {few} to {many} are asked for.")
     width, height = painting.width, painting.height
     outside = [m for m in marks if m.right <= 0 or m.bottom <= 0 or m.left >= width or m.top >= height]
     if outside:
-        said.append(
-            f"{len(outside)} of {len(marks)} shapes lie off the canvas ({width} × {height}): {_named(outside[0])}."
-        )
+        sheet = f"{width} × {height}"
+        said.append(f"Off the canvas ({sheet}): {len(outside)} of {len(marks)} shapes, {_named(outside[0])}.")
     paper = paper_colour(painting.rgb)
     lost = Counter(m.colour for m in marks if m.colour and _distance(m.colour, paper) <= PAINT_DISTANCE)
     paper_name = "#" + "".join(f"{round(c):02x}" for c in paper)
@@ -105,18 +104,18 @@ def _marks(painting: Painting, domain: Domain) -> list[str]:
     paint = paint_mask(painting.rgb)
     faint = [m for m in marks if m not in outside and m.colour not in lost and _trace(m, paint) < TRACE]
     if faint:
-        said.append(f"{len(faint)} of {len(marks)} shapes left hardly a trace: {_named(faint[0])}.")
+        said.append(f"Hardly a trace: {len(faint)} of {len(marks)} shapes, {_named(faint[0])}.")
     least = domain.targets.get("opacity", (0.0, 0.0))[0]
     thin = [m.opacity for m in marks if m.opacity is not None and m.opacity < least]
     if thin:
-        said.append(f"{len(thin)} of {len(marks)} fills have an opacity under {least:g}, the lowest {min(thin):g}.")
+        said.append(f"Opacity under {least:g}: {len(thin)} of {len(marks)} fills, the lowest {min(thin):g}.")
     return said
 
 
 def _named(mark: Mark) -> str:
     filled = f" filled with {mark.colour} at opacity {mark.opacity:g}" if mark.colour else ""
     return (
-        f"the first is a {mark.what}{filled}, from x {mark.left:.0f} to {mark.right:.0f} and "
+        f"the first a {mark.what}{filled}, from x {mark.left:.0f} to {mark.right:.0f} and "
         f"y {mark.top:.0f} to {mark.bottom:.0f}"
     )
 
