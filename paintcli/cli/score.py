@@ -120,7 +120,7 @@ class Jury:
         asked = frozenset({"judge", "hpsv3", "pigment"}) if observe else frozenset()
         wants = {term: mix.wants(term) or term in asked for term in ("judge", "hpsv3")}
         taste = (wants["judge"] and chosen.judge == "taste") or (wants["hpsv3"] and chosen.scorer == "taste")
-        rated = find_pool(chosen) if wants["judge"] or taste else None
+        self.pool = rated = find_pool(chosen) if wants["judge"] or taste else None
         draw = rated.draw(shares_of(references), chosen.seed) if rated and wants["judge"] else Draw(())
         tell(draw.warnings)
         self.references: tuple[Reference, ...] = draw.references

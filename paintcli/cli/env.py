@@ -1,0 +1,96 @@
+"""`paint env`: the renderer, the gate and the reward as a server."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import Annotated
+
+import typer
+
+from paintcli.cli import options
+
+group = typer.Typer(no_args_is_help=True, help="Serve the environment, or the scorer, to other machines.")
+
+Host = Annotated[str, typer.Option("--host", help="Address to listen on; 0.0.0.0 is every one of this machine.")]
+Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")]
+
+
+def register(app: typer.Typer) -> None:
+    app.add_typer(group, name="env")
+
+
+@group.command()
+def serve(
+    mix: Annotated[
+        str | None,
+        typer.Option(
+            "--mix",
+            metavar="NAME|TERM=W,...",
+            help="Weights of the reward; default WATERCOLOUR_…_WEIGHT where set, else judge-led.",
+            show_default=False,
+        ),
+    ] = None,
+    host: Host = "127.0.0.1",
+    port: Port = 8000,
+    sessions: Annotated[
+        int, typer.Option("--sessions", min=1, help="Clients at once; the next is told CAPACITY_REACHED.")
+    ] = 64,
+    idle: Annotated[
+        float,
+        typer.Option("--idle", min=0, metavar="S", help="Seconds of silence after which a newcomer may take a place."),
+    ] = 900,
+    references: Annotated[int, typer.Option("--references", min=1, max=64, help="Where reset does not say.")] = 4,
+    pool: options.Pool = None,
+    seed: options.Seed = None,
+    domain: options.Domain = None,
+    renderer: options.Renderer = None,
+    scorer: options.Scorer = None,
+    judge: options.Judge = None,
+    workers: options.Workers = None,
+    deadline: options.Deadline = None,
+) -> None:
+    """Serve renderer, gate and reward as an OpenEnv environment, until Ctrl-C.
+
+    `reset` takes subject, seed, references and return_image; `step` takes {"response": reply} and answers with the
+    published fields and a breakdown of the reward. GET /health says who of renderer, judge and scorer is there.
+
+    **Examples**
+
+    `paint env serve --mix hps-led --scorer hub:me/hpsv3 --judge hub`
+
+    `paint env serve --host 0.0.0.0 --port 8000 --sessions 32 --workers 4`
+
+    `curl -s localhost:8000/step -d '{"action": {"response": "function setup() {}"}, "seed": 7}'`
+    """
+    from paintcli import settings
+    from paintcli.backends.local import require
+    from paintcli.cli import output as o
+    from paintcli.cli.score import Jury
+
+    require("fastapi", "fastapi", "serve")
+    require("wsproto", "wsproto", "serve")
+    from paintcli.serving.environment import Easel, mix_of, watched
+    from paintcli.serving.openenv import create_app
+    from paintcli.serving.server import address_of, bind
+    from paintcli.serving.server import serve as run
+
+    chosen = settings.load(
+        pool=pool, seed=seed, domain=domain, renderer=renderer, scorer=scorer, judge=judge, workers=workers,
+        deadline=deadline,
+    )  # fmt: skip
+    weights = mix_of(mix)
+    with bind(host, port) as listening, ExitStack() as stack:
+        jury = Jury(chosen, weights, False, references, stack)
+        jury.open_renderer()
+        kind, _, where = chosen.scorer.partition(":")
+        assessor, pulses = watched(jury.assessor, chosen.workers, where if kind == "hub" else None)
+        if hasattr(jury.assessor.renderer, "warm_up"):
+            jury.assessor.renderer.warm_up()  # a browser that does not start is told now, not to the first client
+        easel = Easel(assessor, jury.pool, chosen.seed, references, pulses=pulses)
+        o.say("Weights: " + ", ".join(f"{t} {w:g}" for t, w in easel.weights.items()) + f" ({weights.name}).")
+        o.say(", ".join(f"{role}: {pulse.name}" for role, pulse in pulses.items()) + f"; {sessions} sessions.")
+        if assessor.stand_in and "scorer" in pulses:
+            o.say("taste stands in for HPSv3: quality_score stays empty; name a --scorer to fill it.")
+        o.out().print(address_of(listening), markup=False)
+        run(create_app(easel, sessions=sessions, idle=idle), listening)
+        o.say(f"Served {easel.steps} steps.")
