@@ -49,9 +49,13 @@ for name in (
     "calibrate",
     "train",
     "sample",
+    "exam",
     "forecast",
+    "duel",
     "analyze",
     "gallery",
+    "publish",
+    "env",
     "doctor",
 ):
     import_module(f"paintcli.cli.{name}").register(app)
@@ -59,9 +63,9 @@ for name in (
 
 def run() -> None:
     """Entry point of `paint`. Never a traceback for a person, unless PAINT_DEBUG=1 asks for one."""
+    _listen()
     try:
         app()
-    _listen()
     except PaintError as error:
         _fail(str(error), error.exit_code, error)
     except BrokenPipeError:  # `paint … | head`: the reader has what it wanted
@@ -78,8 +82,6 @@ def run() -> None:
         _fail(f"Unexpected {type(error).__name__}: {error} (PAINT_DEBUG=1 shows where).", 1, error)
 
 
-def _fail(sentence: str, code: int, error: BaseException | None) -> None:
-    if error and os.environ.get("PAINT_DEBUG"):
 def _listen() -> None:
     """What the library warns of while it works (a Space that has to wake) is told on stderr."""
     from logging import Handler, LogRecord, getLogger
@@ -93,6 +95,8 @@ def _listen() -> None:
     getLogger("paintcli").handlers = [Talk()]
 
 
+def _fail(sentence: str, code: int, error: BaseException | None) -> None:
+    if error and os.environ.get("PAINT_DEBUG"):
         raise error
     print(f"paint: {' '.join(sentence.split())}", file=sys.stderr)
     sys.exit(code)
