@@ -21,6 +21,8 @@ from paintcli.errors import PaintError, Unavailable, UsageError
 from paintcli.painting import Painting
 
 QUICK = Patience(attempts=4, attempt=0.4, total=2.0, wait=0.03, longest_wait=0.1)
+UNHURRIED = Patience(attempts=4, attempt=30.0, total=90.0, wait=0.03)
+"""For what is counted: on a busy machine a slow answer must not be asked for a second time."""
 BRIEF = Patience(attempts=2, attempt=0.3, total=1.0, wait=0.03)
 
 
@@ -237,7 +239,9 @@ def test_waits_double_spread_and_end() -> None:
 )
 def test_what_asking_again_cannot_change_stops_at_once(status: int, sentence: str) -> None:
     with Loopback(lambda request, number: Reply({"error": "no"}, status=status)) as server:
-        for ask in (lambda: ask_scorer(server, shade(1)), lambda: ask_judge(server, shade(1), shade(2))):
+        for ask in (
+            lambda: ask_scorer(server, shade(1), UNHURRIED), lambda: ask_judge(server, shade(1), shade(2), UNHURRIED),
+        ):  # fmt: skip
             with pytest.raises(PaintError, match=sentence) as raised:
                 ask()
             assert not isinstance(raised.value, Unavailable)
@@ -247,7 +251,7 @@ def test_what_asking_again_cannot_change_stops_at_once(status: int, sentence: st
 def test_a_refused_request_is_no_number_and_is_not_repeated() -> None:
     with Loopback(lambda request, number: Reply({"error": "image too large"}, status=413)) as server:
         with pytest.raises(Unavailable, match=r"refused this request \(413: image too large\)"):
-            ask_judge(server, shade(1), shade(2))
+            ask_judge(server, shade(1), shade(2), UNHURRIED)
         assert len(server.requests) == 1
 
 

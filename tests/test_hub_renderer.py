@@ -2,10 +2,15 @@
 
 import asyncio
 import base64
+import json
 import socket
+import subprocess
+import sys
 import threading
 import time
 from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from loopback_env import OBSERVED, PNG, Server, listening
@@ -89,13 +94,17 @@ def test_many_at_once_from_any_loop_each_its_own():
     with listening(server) as address, make_renderer(f"hub:{address}", workers=3) as renderer:
 
         async def together():
-            return await asyncio.gather(*(renderer.render(f"function setup() {{ brush.circle({i}); }}", i) for i in range(12)))
+            return await asyncio.gather(
+                *(renderer.render(f"function setup() {{ brush.circle({i}); }}", i) for i in range(12))
+            )
 
         for _ in range(2):  # one renderer outlives loops
             got = asyncio.run(together())
             assert [p.seed for p in got] == list(range(12))
             assert [p.calls["brush.circle"] for p in got] == list(range(12))
-            assert [extract(p.renderer).source.strip() for p in got] == [f"function setup() {{ brush.circle({i}); }}" for i in range(12)]
+            assert [extract(p.renderer).source.strip() for p in got] == [
+                f"function setup() {{ brush.circle({i}); }}" for i in range(12)
+            ]
         assert server.most == 3
         assert renderer.render_sync("again", 5).seed == 5
         assert server.resets[-1] == {"seed": 5, "return_image": True, "paint_only": True}
@@ -222,26 +231,42 @@ def test_no_such_space(hub):
 # -- the command ---------------------------------------------------------------------------------------------------
 
 
-def test_a_painting_through_an_environment_is_the_painting(paint, tmp_path):
-    """`paint render --renderer hub:` against a server with our own renderer behind it: the same bytes and facts."""
+@pytest.fixture
+def served():
+    """The address of `paint env serve` in a process of its own."""
+    for package in ("fastapi", "uvicorn", "wsproto"):
+        pytest.importorskip(package, reason="paint env serve needs it")
+    command = [sys.executable, "-m", "paintcli", "env", "serve", "--port", "0", "--mix", "gate=.5,length=.5"]
+    running = subprocess.Popen([*command, "--workers", "1"], stdout=subprocess.PIPE, text=True)
+    try:
+        yield running.stdout.readline().strip()
+    finally:
+        running.terminate()
+        running.wait(60)
+
+
+def test_a_painting_through_our_own_environment_is_the_painting(paint, tmp_path, served):
+    """`paint render --renderer hub:` and `paint env serve`: the bytes and facts that the renderer behind it gives."""
     from paintcli.backends.chromium import ChromiumRenderer
 
-    with ChromiumRenderer(workers=1) as behind:
-
-        async def observe(response, options):
-            assert options["paint_only"]
-            return {"painting": (await behind.render(extract(response).source, options["seed"])).pack()}
-
-        (tmp_path / "rose.js").write_text(SKETCH)
-        with listening(Server(observe=observe)) as address:
-            away = paint(
-                "render", tmp_path / "rose.js", "--seed", 3, "--renderer", f"hub:{address}", "-o", tmp_path / "away.png"
-            )
-        here = behind.render_sync(SKETCH, 3)
-    assert away.code == 0, away.err
-    if behind.gl == "llvmpipe":
-        assert (tmp_path / "away.png").read_bytes() == here.png
-    assert Painting.from_file(tmp_path / "away.png").coverage == pytest.approx(here.coverage, abs=0.01)
+    cheat = SKETCH.replace("noLoop();", "text('rose', 0, 0); noLoop();")
+    (tmp_path / "rose.js").write_text(SKETCH)
+    (tmp_path / "cheat.js").write_text(cheat)
+    (tmp_path / "broken.js").write_text(SKETCH.replace("noLoop();", "missing();"))
+    away = paint(
+        "render", tmp_path, "--seed", 3, "--renderer", f"hub:{served}", "-o", tmp_path, "--anyway", "--json"
+    )  # fmt: skip
+    assert away.code == 3, away.err
+    rows = {Path(row["sketch"]).stem: row for row in map(json.loads, away.out.splitlines())}
+    with ChromiumRenderer(workers=1) as renderer, EnvironmentRenderer(served) as remote:
+        here, there = renderer.render_sync(SKETCH, 3), remote.render_sync(SKETCH, 3)
+    if renderer.gl == "llvmpipe":
+        assert (tmp_path / "rose.png").read_bytes() == here.png == there.png
+    assert replace(there, png=here.png, seconds=here.seconds) == here
+    assert rows["rose"]["passed"] and rows["rose"]["renderer"] == here.renderer
+    # refused by its syntax, painted all the same because --anyway asks for it
+    assert "text_label" in [v["code"] for v in rows["cheat"]["violations"]] and rows["cheat"]["png"]
+    assert "missing is not defined" in rows["broken"]["js_errors"][0]
 
 
 def test_the_command_says_that_a_space_wakes(paint, hub, tmp_path, monkeypatch):

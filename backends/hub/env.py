@@ -88,10 +88,13 @@ class Environment:
         """Say goodbye to every open session, so that a Space for one client is free for the next."""
         while self._free and not self._free.empty():
             session = self._free.get_nowait()
-            if session.socket is not None:
+            socket = session.socket
+            if socket is not None:
                 with contextlib.suppress(Exception):  # it may be gone already, which is what is wanted
-                    await asyncio.wait_for(session.socket.send(json.dumps({"type": "close", "data": {}})), 5)
-            await self._drop(session)
+                    await asyncio.wait_for(socket.send(json.dumps({"type": "close", "data": {}})), 5)
+                await self._drop(session)
+                with contextlib.suppress(Exception):  # its tasks end with it, not with the loop
+                    await asyncio.wait_for(socket.wait_closed(), 5)
 
     async def _talk(self, messages: list[tuple[str, dict[str, Any]]]) -> Step:
         if self._free is None:
@@ -205,7 +208,7 @@ def read(frame: str | bytes, name: str) -> Step:
 
 def picture(seen: Mapping[str, Any]) -> bytes | None:
     """The painting as PNG, where the observation holds one as base64 (with or without a data: prefix)."""
-    text = seen.get("image")
+    text = seen.get("image") or seen.get("image_png_base64")
     if not isinstance(text, str):
         return None
     try:
