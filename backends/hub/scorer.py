@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import math
+import os
 from collections.abc import Sequence
 
 import httpx2
@@ -25,7 +26,8 @@ PATIENCE = Patience(attempts=8, attempt=120.0, total=600.0, wait=2.0)
 class ScorerSpace:
     """Scorer: the mu of each painting, each asked in a request of its own.
 
-    `space` is a Space's id (owner/name) or an http(s) address. A Space that sleeps is woken by being asked.
+    `space` is a Space's id (owner/name) or an http(s) address. A Space that sleeps is woken by being asked. A scorer
+    with a token of its own gets PAINT_SCORER_TOKEN; a private Space the Hub's instead, which stands before it.
     """
 
     def __init__(self, space: str, *, concurrent: int = 4, patience: Patience = PATIENCE) -> None:
@@ -48,6 +50,8 @@ class ScorerSpace:
                 address, headers = await self._door.find()
             except Unavailable as outage:
                 raise NotNow(str(outage).rstrip(".")) from None
+            if token := os.environ.get("PAINT_SCORER_TOKEN"):
+                headers = {"Authorization": f"Bearer {token}", **headers}
             async with httpx2.AsyncClient(verify=certificates(), timeout=self._patience.attempt) as client:
                 response = await client.post(f"{address}/score", json=body, headers=headers)
             raise_for_status(response)

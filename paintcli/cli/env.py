@@ -94,3 +94,50 @@ def serve(
         o.out().print(address_of(listening), markup=False)
         run(create_app(easel, sessions=sessions, idle=idle), listening)
         o.say(f"Served {easel.steps} steps.")
+
+
+@group.command()
+def scorer(
+    host: Host = "127.0.0.1",
+    port: Port = 8000,
+    model: Annotated[
+        str,
+        typer.Option("--scorer", metavar="SPEC", help="hpsv3, or hpsv3:PATH for a checkpoint or its folder."),
+    ] = "hpsv3",
+) -> None:
+    """Serve HPSv3 to other machines, until Ctrl-C: what `--scorer hub:…` asks.
+
+    POST /score takes {"png_base64", "prompt"}; GET /health says whether it answers and how many wait. With
+    PAINT_SCORER_TOKEN in the environment it asks its clients for that token. PAINT_PRECISION=8bit or 4bit for less
+    memory.
+
+    **Examples**
+
+    `paint env scorer --host 0.0.0.0 --port 8000`
+
+    `PAINT_SCORER_TOKEN=secret PAINT_PRECISION=4bit paint env scorer`
+    """
+    import os
+
+    from paintcli.backends.local import require
+    from paintcli.backends.specs import make_scorer
+    from paintcli.cli import output as o
+    from paintcli.errors import UsageError
+
+    if model.partition(":")[0] != "hpsv3":
+        raise UsageError(f"Only HPSv3 is served: --scorer hpsv3 or hpsv3:PATH, not {model!r}.")
+    require("fastapi", "fastapi", "serve")
+    require("wsproto", "wsproto", "serve")
+    from paintcli.backends.hpsv3 import HPSv3
+    from paintcli.serving.scorer import create_app
+    from paintcli.serving.server import address_of, bind
+    from paintcli.serving.server import serve as run
+
+    with bind(host, port) as listening:
+        found = make_scorer(model)
+        assert isinstance(found, HPSv3)
+        found.load()  # a checkpoint that is not there, or does not fit, is told before anybody is let in
+        token = os.environ.get("PAINT_SCORER_TOKEN") or None
+        o.say(f"{found.name}, {'with' if token else 'without'} a token.")
+        o.out().print(address_of(listening), markup=False)
+        run(create_app(found, token=token), listening)
