@@ -3,18 +3,17 @@
 GRPO without scaling of rewards learns from one thing: how far the rewards of a group lie apart for reasons that are the
 policy's own. These numbers say how much of that there is, and the last how far the run can follow it (`FORMULA`):
 
-- *p*, *q*: share of the samples that pass the gate, and mean reward of those that do;
+- *p*, *m*: share of the samples that pass the gate, and of those that do the mean of each term that weighs;
 - *within*: variance of the reward between samples that meet the same references, what the advantages are made of;
 - *heritable*: the part of it that other references would confirm: all of it but the judge's term, of that what its
   reliability leaves (the mean correlation of the samples' win shares between two references, raised to the number in
   a group by Spearman and Brown). Selection moves a population by its heritable variance only: the breeder's equation;
 - *live*: share of groups in which not all rewards are equal. A group without spread moves nothing;
 - *members*: rewarded samples of a group. More of them average the noise away;
-- *reach*: the largest relative change that learning rate and steps permit. Adam moves an adapter's weight by at most
-  the learning rate a step, whatever the size of the gradient, so the sum of the learning rates bounds what
-  B·A·(α/r) adds to a layer: α·Σlr/√3 of its input (peft draws A uniformly with standard deviation 1/√(3·width)),
-  against a weight's own output of gain = initializer_range·√width, and √depth layers that add up in the same
-  direction.
+- *reach*: the largest relative change of a layer's output that learning rate and steps permit. Adam moves a weight of
+  the adapter by at most the learning rate a step, whatever the size of the gradient, so the sum of the rates bounds
+  what B·A·(α/r) adds to a layer: α·Σlr/√3 of its input (peft draws A uniformly with standard deviation 1/√(3·width)),
+  against the layer's own output of initializer_range·√width.
 """
 
 from __future__ import annotations
@@ -34,8 +33,8 @@ from paintcli.judging import Share, clustered, wilson
 from paintcli.pool import tier_rank
 from paintcli.reward import PRESETS, TERMS, Mix, combine
 
-RESPONSE = 1.0
-"""Standard deviations of heritable reward that a unit of reach buys where a step's direction is certain."""
+RESPONSE = 5.0
+"""Standard deviations of heritable reward that a unit of reach buys, the root of a group's size left aside."""
 
 LEARNS = 0.05
 """A gain in mean reward worth the name: what a frozen test of 40 samples a side can just tell from nothing."""
@@ -54,14 +53,15 @@ PIECES = 100
 """Pieces that the way is cut into."""
 
 FORMULA = (
-    "dp/dκ = p(1−p)·q / s, dq/dκ = ρ²·q(1−q) / s, s = √(p(1−p)·q² + p·ρ²·q(1−q)), from κ = 0 to "
+    "dp/dκ = p(1−p)·q/s, dm/dκ = e·o/s, q = Σ w·m, o = Σ w·e, s = √(p(1−p)·q² + p·o²), "
+    "e = cov(term, reward)/√own at first, then in proportion to m(1−m), at most √(m(1−m)); from κ = 0 to "
     "κ = {response:g}·reach·√(live · members · heritable/within); gain = p·q at the end − p·q at the start; "
-    "reach = α·Σlr·√depth / (√3 · gain of a weight)"
+    "reach = α·Σlr / (√3 · initializer_range·√width)"
 )
-"""Two things can be won, as in the analyser's decomposition: more samples pass (p), and those that pass get better (q).
-Selection by one standard deviation s of the heritable reward moves each by its own variance over s (the breeder's
-equation). ρ² is the heritable variance among those that pass over q(1−q), which is the variance of a thing won or lost;
-it stays as it is, so p and q move evenly on the arcsine scale and end at 1."""
+"""Two things can be won, as in the analyser's decomposition: more samples pass (p), and the terms of those that do get
+better (m). Selection by a standard deviation s of heritable reward moves each by its covariance with the reward over s
+(the breeder's equation, for several traits). As a term moves, its spread goes with m(1−m), that of an even shift in
+log-odds, and is never more than a number between 0 and 1 can have."""
 
 
 class Meeting(NamedTuple):
@@ -173,12 +173,11 @@ class Plan:
     steps: int
     rates: float
     alpha: float
-    depth: int
     gain: float
 
     @property
     def reach(self) -> float:
-        return self.alpha * self.rates * math.sqrt(self.depth) / (math.sqrt(3) * self.gain)
+        return self.alpha * self.rates / (math.sqrt(3) * self.gain)
 
 
 def plan_of(recipe: Any, config: Any) -> Plan:
@@ -189,9 +188,7 @@ def plan_of(recipe: Any, config: Any) -> Plan:
     falls = recipe.schedule in ("linear", "cosine")  # both average one half
     whole = recipe.steps if recipe.schedule == "constant" else warming + left * (0.5 if falls else 1.0)
     gain = getattr(text, "initializer_range", 0.02) * math.sqrt(text.hidden_size)
-    return Plan(
-        recipe.generations, recipe.steps, recipe.learning_rate * whole, recipe.alpha, text.num_hidden_layers, gain
-    )
+    return Plan(recipe.generations, recipe.steps, recipe.learning_rate * whole, recipe.alpha, gain)
 
 
 # -- the numbers ---------------------------------------------------------------------------------------------------
@@ -238,22 +235,39 @@ class Gain:
 
 
 class Moments(NamedTuple):
-    """Arrays, one number a resample: share that passes the gate, mean reward of those, variance of all rewards within
-    a meeting, and the heritable variance of those that pass."""
+    """Arrays of the shape (resamples,), those of terms (terms, resamples)."""
 
+    weights: np.ndarray
+    """(terms, 1): of every term that weighs."""
     passes: np.ndarray
-    level: np.ndarray
+    """Share that passes the gate."""
+    levels: np.ndarray
+    """Of those that pass, each term's mean."""
+    shared: np.ndarray
+    """Of those that pass, each term's heritable covariance with the reward within a meeting."""
     within: np.ndarray
-    own: np.ndarray
+    """Variance of all rewards within a meeting."""
+
+    @property
+    def own(self) -> np.ndarray:
+        """Heritable variance of the reward among those that pass."""
+        own = (self.weights * self.shared).sum(axis=0)
+        return np.where(own < ROUNDING, 0.0, own)
+
+    @property
+    def quality(self) -> np.ndarray:
+        """Mean reward of those that pass."""
+        level: np.ndarray = (self.weights * self.levels).sum(axis=0)
+        return level
 
     @property
     def mean(self) -> np.ndarray:
-        return self.passes * self.level
+        return self.passes * self.quality
 
     @property
     def heritable(self) -> np.ndarray:
         """Passing or not is the policy's own in full; then the law of total variance."""
-        return self.passes * (1 - self.passes) * self.level**2 + self.passes * self.own
+        return self.passes * (1 - self.passes) * self.quality**2 + self.passes * self.own
 
     @property
     def confirmed(self) -> np.ndarray:
@@ -262,28 +276,35 @@ class Moments(NamedTuple):
 
     def widened(self, size: float) -> Moments:
         """A resample of `size` samples repeats some, which have no spread among themselves: variances · n/(n−1)."""
-        return self._replace(within=self.within * size / (size - 1), own=self.own * size / (size - 1))
+        return self._replace(within=self.within * size / (size - 1), shared=self.shared * size / (size - 1))
 
     def gained(self, way: float) -> np.ndarray:
-        """The gain in mean reward after selection by way · √confirmed standard deviations. `FORMULA` says how."""
-        room = np.maximum(self.level * (1 - self.level), ROUNDING)
-        ratio = np.minimum(self.own / room, 1.0)
-        passes, level = np.clip(self.passes, 0, 1), np.clip(self.level, 0, 1)
+        """The gain in mean reward after κ = way · √confirmed. `FORMULA` says how."""
+        passes, levels = self.passes, np.clip(self.levels, 0, 1)
+        reward = np.sqrt(self.own)
+        at_first = safe_divide(self.shared, reward * levels * (1 - levels))
+        at_first = np.where(np.isfinite(at_first), at_first, 0.0)
         step = way * np.sqrt(self.confirmed) / PIECES
         for _ in range(PIECES):
-            rare, better = passes * (1 - passes) * level, ratio * level * (1 - level)
-            pace = np.nan_to_num(safe_divide(step, np.sqrt(rare * level + passes * better)))
-            passes, level = np.minimum(passes + pace * rare, 1.0), np.minimum(level + pace * better, 1.0)
-        ends: np.ndarray = passes * level - self.mean
+            room = levels * (1 - levels)
+            spread = np.clip(at_first * room, -np.sqrt(room), np.sqrt(room))
+            quality = (self.weights * levels).sum(axis=0)
+            better = np.maximum((self.weights * spread).sum(axis=0), 0)
+            rare = passes * (1 - passes) * quality
+            pace = np.nan_to_num(safe_divide(step, np.sqrt(rare * quality + passes * better**2)))
+            passes = np.minimum(passes + pace * rare, 1.0)
+            levels = np.clip(levels + pace * spread * better, 0.0, 1.0)
+        ends: np.ndarray = passes * (self.weights * levels).sum(axis=0) - self.mean
         return ends
 
 
-def _spread(values: np.ndarray, counted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(mean, variance with n − 1) along the last axis over what is counted; NaN where there is too little."""
+def _spread(values: np.ndarray, counted: np.ndarray, other: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """(mean, variance with n − 1, or covariance with `other`) along the last axis over what is counted, else NaN."""
     count = counted.sum(axis=-1)
     mean = safe_divide(np.where(counted, values, 0.0).sum(axis=-1), count)
-    squares = (np.where(counted, values - mean[..., None], 0.0) ** 2).sum(axis=-1)
-    return mean, safe_divide(squares, np.maximum(count - 1, 0))
+    away = np.where(counted, values - mean[..., None], 0.0)
+    products = (away * (away if other is None else np.where(counted, other, 0.0))).sum(axis=-1)
+    return mean, safe_divide(products, np.maximum(count - 1, 0))
 
 
 def _average(values: np.ndarray) -> np.ndarray:
@@ -311,8 +332,7 @@ class Prospect:
         self._fill()
 
     def _fill(self) -> None:
-        """`rewards` (meetings, samples) by the one rule of reward.py, and `judged`: what the judge's term gave."""
-        weight = self.mix.weights["judge"]
+        """`rewards` (meetings, samples) by the one rule of reward.py, and `judged`: the judge's term."""
         refused = self.table.terms["gate"] == 0
         terms: list[dict[str, float | None]] = [
             {t: None if math.isnan(v[i]) else float(v[i]) for t, v in self.table.terms.items()}
@@ -328,24 +348,38 @@ class Prospect:
                 value = combine(self.mix, {**terms[i], "judge": judge}, None, violations).value
                 if value is not None:
                     self.rewards[b, i] = value
-                    self.judged[b, i] = weight * (judge or 0.0)
+                    self.judged[b, i] = math.nan if judge is None else judge
 
     def moments(self, rows: np.ndarray) -> Moments:
         """Of each resample; `rows` (resamples, samples) are their samples."""
-        values, judged = self.rewards[:, rows], self.judged[:, rows]
+        values = self.rewards[:, rows]
         known = np.isfinite(values)
         good = known & self.table.passed[rows]
-        level, better = (_average(x) for x in _spread(values, good))
+        weights = {t: w for t, w in self.mix.weights.items() if w}
+        levels, shared = [], []
+        for term, weight in weights.items():
+            own = (
+                self.judged[:, rows] if term == "judge" else np.broadcast_to(self.table.terms[term][rows], values.shape)
+            )
+            level, covariance = (_average(x) for x in _spread(own, good, values))
+            if term == "judge":
+                covariance = covariance - weight * self._doubt(rows) * _average(_spread(own, good)[1])
+            levels.append(level)
+            shared.append(covariance)
+        passes = np.nan_to_num(safe_divide(good.sum(axis=(0, -1)), known.sum(axis=(0, -1))))
         within = _average(_spread(values, known)[1])
+        return Moments(
+            np.array(list(weights.values()))[:, None], passes, np.array(levels), np.array(shared),
+            np.where(within < ROUNDING, 0.0, within),
+        )  # fmt: skip
+
+    def _doubt(self, rows: np.ndarray) -> np.ndarray:
+        """The share of the judge's variance that other references would not confirm, of each resample."""
         times = np.stack([np.bincount(drawn, minlength=len(self.table)) for drawn in rows])
         pair = self.table.agreement(times)
-        together = float(np.mean([len(m.columns) for m in self.meetings]))
-        # Spearman and Brown: the mean over k references is as reliable as k·r/(1 + (k − 1)·r)
-        doubt = 1 - together * pair / (1 + (together - 1) * pair) if together else 0.0
-        own = better - doubt * _average(_spread(judged, good)[1])
-        own, within = (np.where(x < ROUNDING, 0.0, x) for x in (own, within))
-        passes = safe_divide(good.sum(axis=(0, -1)), known.sum(axis=(0, -1)))
-        return Moments(np.nan_to_num(passes), level, within, own)
+        k = float(np.mean([len(m.columns) for m in self.meetings]))
+        doubt: np.ndarray = 1 - k * pair / (1 + (k - 1) * pair)  # Spearman and Brown
+        return doubt
 
     @cached_property
     def _groups(self) -> tuple[np.ndarray, np.ndarray]:

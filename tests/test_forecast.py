@@ -14,7 +14,7 @@ from paintcli.reward import Mix
 from paintcli.rollouts import Rollout, RunFolder
 
 MIX = Mix.parse("gate=.1,judge=.9")
-PLAN = fc.Plan(generations=8, steps=60, rates=0.17, alpha=32, depth=2, gain=1.6)
+PLAN = fc.Plan(generations=8, steps=60, rates=0.17, alpha=32, gain=1.6)
 RESULTS = Path(__file__).parent.parent / "results" / "forecast" / "runs.json"
 
 
@@ -82,17 +82,15 @@ def test_a_refusal_is_a_zero_and_a_loss_is_nothing():
 
 
 def test_the_gain_is_the_formula_s():
-    matrix = np.tile(np.linspace(0.2, 0.6, 9)[:, None], (1, 6))
-    found = prospect(matrix)
-    s = found.signal
-    level, own = 0.1 + 0.9 * 0.4, float(np.var(0.9 * np.linspace(0.2, 0.6, 9), ddof=1))
-    assert s.heritable == pytest.approx(own) and s.live == 1
-    small = replace(PLAN, rates=0.001)
-    reach = 32 * 0.001 * math.sqrt(2) / (math.sqrt(3) * 1.6)
-    kappa = fc.RESPONSE * reach * math.sqrt(8)
-    end = math.sin(math.asin(math.sqrt(level)) + 0.5 * math.sqrt(own / (level * (1 - level))) * kappa) ** 2
-    assert found.gain(small).value == pytest.approx(end - level, rel=0.01)  # in a hundred pieces
-    assert found.gain(replace(PLAN, rates=1e6)).value == pytest.approx(1 - level)  # nothing goes past 1
+    """Nothing but the judge varies: the even shift in log-odds by its own standard deviation · κ / m(1 − m)."""
+    shares = np.linspace(0.2, 0.6, 9)
+    found = prospect(np.tile(shares[:, None], (1, 6)))
+    assert found.signal.heritable == pytest.approx(0.81 * np.var(shares, ddof=1)) and found.signal.live == 1
+    small = replace(PLAN, rates=0.002)
+    kappa = fc.RESPONSE * 32 * 0.002 / (math.sqrt(3) * 1.6) * math.sqrt(8)
+    odds = math.log(0.4 / 0.6) + np.std(shares, ddof=1) / 0.24 * kappa
+    assert found.gain(small).value == pytest.approx(0.9 * (1 / (1 + math.exp(-odds)) - 0.4), rel=0.01)
+    assert found.gain(replace(PLAN, rates=1e6)).value == pytest.approx(0.9 * 0.6, rel=0.01)  # nothing goes past 1
 
 
 def test_every_lever_pulls_the_right_way():
