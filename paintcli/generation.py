@@ -109,9 +109,9 @@ def small(photo: Photo) -> Painting:
     try:
         with Image.open(photo.path) as image:
             image.draft("RGB", (2 * PHOTO, 2 * PHOTO))
-            image = ImageOps.exif_transpose(image)
-            image.thumbnail((PHOTO, PHOTO))
-            Image.fromarray(flatten(image)).save(buffer, "PNG")
+            upright = ImageOps.exif_transpose(image)
+            upright.thumbnail((PHOTO, PHOTO))
+            Image.fromarray(flatten(upright)).save(buffer, "PNG")
     except Exception as error:  # Pillow raises many types for bad files
         raise PaintError(f"The photo {photo.path} cannot be read ({str(error).rstrip('.')}).") from error
     return Painting(png=buffer.getvalue())
