@@ -436,8 +436,8 @@ class Generation:
             written, self.team.renderer, self.domain, self.seed, anyway=True, timeout_is_ours=self.timeout_is_ours
         )
         if seen.unavailable:
-            self._outage("the renderer", seen.unavailable)
-        self._outages["the renderer"] = 0
+            self._outage("The renderer", seen.unavailable)
+        self._outages["The renderer"] = 0
         self._attempts[job.stem, number] = seen
         return seen
 
@@ -477,7 +477,7 @@ class Generation:
             brief = self._brief(job, said)
             began = time.monotonic()
             try:
-                reply = await self._asked("the critic", lambda: critic.critique(painting, photo, brief))
+                reply = await self._asked("The critic", lambda: critic.critique(painting, photo, brief))
                 if reply.strip().strip(".").lower() != NOTHING:
                     said = [*said, reply.strip()]
             except EmptyReply as nothing:
@@ -537,7 +537,7 @@ class Generation:
             full = False
             while True:
                 try:
-                    await asyncio.to_thread(write)
+                    write()
                     break
                 except PaintError as error:
                     cause = error.__cause__

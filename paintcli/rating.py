@@ -139,7 +139,8 @@ class PoolJournal(Journal):
 class Wanted:
     """Which paintings are shown. By default those the rater has not keyed, unless they came with a tier.
 
-    `everything` shows rated ones as well; `unrated` only what nobody has rated, so that two people share the work.
+    `everything` shows rated ones as well, and those the gate refused; `unrated` only what nobody has rated, so that two
+    people share the work.
     """
 
     tier: str = ""
@@ -288,6 +289,8 @@ class Rating(PoolSitting):
             return False
         if self.wanted.everything or self.wanted.tier:
             return True
+        if entry.row.get("gate_errors"):  # refused: who paints like that earns nothing, however fine it looks
+            return False
         if self.wanted.unrated:
             return not entry.tier
         return not self.ratings.own(self.rater, entry.name) and (not entry.tier or entry.name in self.ratings.before)

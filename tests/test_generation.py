@@ -29,6 +29,7 @@ from paintcli.gate import Verdict, Violation
 from paintcli.generation import Generation, Team, plan
 from paintcli.photos import from_folder
 from paintcli.pool import COLUMNS, Pool
+from paintcli.rating import Rating
 from paintcli.sketch import extract
 
 pytestmark = pytest.mark.browser
@@ -175,6 +176,8 @@ def test_each_generator_gets_what_it_deserves_and_costs_only_its_own(tmp_path, r
     assert refused and {row["gate_errors"][0].split(" (")[0] for row in refused} == {"text_label"}
     assert sum(tally.unpainted.values()) + len(rows) == len({(r["job"], r["round"]) for r in lines(pool, "reply")})
 
+    waiting = Rating(pool, "somebody").order  # for a person: what the gate refused is not asked about
+    assert set(waiting) == {row["file_name"] for row in rows if not row["gate_errors"]}
     unrated = Pool.load(pool)  # to be rated, and in nobody's way until then
     assert len(unrated) == len(rows) and not unrated.rated and not unrated.drawable
     assert all(

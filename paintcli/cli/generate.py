@@ -114,10 +114,11 @@ def generate(
     import asyncio
 
     from paintcli import domains, generation, settings
+    from paintcli.backends.hub.provider import JUDGE
     from paintcli.backends.specs import make_critic, make_generator, make_renderer
     from paintcli.cli import output as o
     from paintcli.cli.chosen import opened
-    from paintcli.errors import PaintError, UsageError
+    from paintcli.errors import PaintError, Unavailable, UsageError
 
     chosen = settings.load(
         pool=pool, domain=domain, seed=seed, renderer=renderer, workers=workers, deadline=deadline, scorer=scorer,
@@ -135,13 +136,14 @@ def generate(
     with ExitStack() as stack:
         writers = {spec: make_generator(spec, tokens=tokens, timeout=timeout) for spec in specs}
         eyes = make_critic(critic, timeout=timeout) if critic else None
+        looks = generation.model_name(f"hub:{JUDGE}" if critic == "hub" else critic or "")
         jobs = generation.plan(subject, specs, count, photos_of(photos, count, unlicensed), chosen.seed)
         for writer in writers.values():
             opened(stack, writer)
         marks = scorer_for(chosen, scorer, stack)
         browser: Any = make_renderer(chosen.renderer, workers=chosen.workers, deadline=chosen.deadline)
         painter = stack.enter_context(browser)
-        team = generation.Team(writers, painter, eyes, marks, generation.model_name(critic or ""))
+        team = generation.Team(writers, painter, eyes, marks, looks)
         show = stack.enter_context(shown(as_json, prices))
         run = generation.Generation(
             target, subject, jobs, team, seed=chosen.seed, rounds=rounds, trial=check, concurrent=concurrent,
@@ -156,7 +158,7 @@ def generate(
     if run.stopped == INTERRUPTED:
         raise typer.Exit(130)
     if run.stopped:
-        raise PaintError(run.stopped)
+        raise Unavailable(run.stopped)
     if not tally.painted.total() and set(run.dropped) >= set(specs):
         raise PaintError(f"No generator is left. {'; '.join(f'{s}: {why}' for s, why in run.dropped.items())}")
     if run.unfinished or run.unreliable:
