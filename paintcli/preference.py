@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from paintcli.judging import Z95, Share
@@ -128,21 +127,35 @@ def sequential(wins: int, ties: int, losses: int, level: float = LEVEL) -> Share
     return Share((wins + ties / 2) / votes, low, high, votes)
 
 
-@lru_cache(maxsize=1 << 16)
 def _interval(wins: int, ties: int, losses: int, level: float) -> tuple[float, float]:
+    """The two m where K(m) = 1/level. K is convex on a logarithmic scale (1/m and 1/(1 − m) are, and so are their
+    sums and products), and at most 1 at the observed rate, so each lies between that rate and an end."""
     import numpy as np
 
     # the substitution q = sin² turns Beta(½, ½) into equal weights; a finite set of gamblers is as valid as a continuum
     q = np.sin((np.arange(400) + 0.5) / 400 * math.pi / 2) ** 2
-    m = np.arange(1, 1000)[:, None] / 1000
-    won, lost = q / m, (1 - q) / (1 - m)
-    logarithm = wins * np.log(won) + losses * np.log(lost) + ties * np.log((won + lost) / 2)
-    top = logarithm.max(axis=1)
-    capital = top + np.log(np.exp(logarithm - top[:, None]).mean(axis=1))
-    kept = np.flatnonzero(capital < -math.log(level))
-    # one grid step outwards: what lies between two values of m is kept
-    return float(kept[0]) / 1000, float(kept[-1] + 2) / 1000
+    rate = (wins + ties / 2) / (wins + ties + losses)
 
+    def holds(m: float) -> bool:
+        won, lost = q / m, (1 - q) / (1 - m)
+        logarithm = wins * np.log(won) + losses * np.log(lost) + ties * np.log((won + lost) / 2)
+        top = logarithm.max()
+        return bool(top + np.log(np.exp(logarithm - top).mean()) < -math.log(level))
+
+    def bound(end: float) -> float:
+        inside, outside = min(max(rate, NARROW), 1 - NARROW), min(max(end, NARROW / 2), 1 - NARROW / 2)
+        if holds(outside):
+            return end
+        while abs(outside - inside) > NARROW:
+            middle = (inside + outside) / 2
+            inside, outside = (middle, outside) if holds(middle) else (inside, middle)
+        return outside
+
+    return bound(0.0), bound(1.0)
+
+
+NARROW = 1e-5
+"""How closely a bound is found; the outer end is taken."""
 
 MARGIN = 0.1
 """Two sides whose win rate surely lies within ½ ± MARGIN are as good as each other."""

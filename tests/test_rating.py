@@ -462,7 +462,7 @@ def test_thirty_keys_in_a_terminal(folder, tmp_path):
 
         def rate(key):
             nonlocal left
-            terminal.wait(f"{left} to rate")
+            terminal.wait(f"{left} to rate.*q quit")
             name = order[36 - left]
             if left % 6 == 0:
                 assert showing(terminal.pixels(), folder) == name
@@ -522,7 +522,7 @@ def test_a_small_terminal_a_resize_and_the_viewer(folder, tmp_path):
     ) as terminal:
         terminal.wait("look at them all")
         terminal.press("Enter")
-        words = terminal.wait("36 to rate")
+        words = terminal.wait("36 to rate.*q quit")
         for word in ("l love", "o okay", "w weak", "n no", "s skip", "b back", "c compare", "v its sketch", "q quit"):
             assert word in words
         assert all(len(line) <= 80 for line in terminal.text().splitlines())

@@ -29,7 +29,7 @@ def test_help_imports_nothing_heavy():
 
 
 @pytest.mark.parametrize(
-    "command", ["render", "score", "judge", "pool", "train", "sample", "forecast", "analyze", "gallery", "doctor"]
+    "command", ["render", "score", "judge", "pool", "train", "sample", "forecast", "duel", "analyze", "gallery", "doctor"]
 )
 def test_a_command_s_help_imports_nothing_heavy(command):
     assert loaded_by(command, "--help") & HEAVY == set()

@@ -138,8 +138,8 @@ def sit(sitting: Sitting, browser: bool, port: int) -> None:
     if browser:
         import typer
 
-        from paintcli.cli import output as o
         from paintcli.backends.sitting_page import PageServer
+        from paintcli.cli import output as o
 
         with PageServer(sitting, port) as server:
             typer.echo(server.address)

@@ -293,7 +293,7 @@ def wrapped_keys(view: View, columns: int) -> list[str]:
             used = 0
         lines[-1] += key_word(key, columns) + "  "
         used += length
-    return lines
+    return [line.rstrip() for line in lines]  # two blanks too many on the last row would scroll the screen
 
 
 def opened(shown: Shown) -> Image:
