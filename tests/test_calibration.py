@@ -203,6 +203,7 @@ def test_a_copy_draws_only_what_can_be_beaten_and_the_pool_stays_as_it_was(paint
     assert ran.code == 0, ran.err
     assert "7 can be beaten, 7 nobody beats" in ran.out and "not flagged: love 0, okay 7" in ran.out
     assert {p: p.read_bytes() for p in washes_pool.rglob("*") if p.is_file()} == before
+    assert "draws from 7 of its 16 paintings" in ran.err and "Nothing of love is left in the draw" in ran.err
     new = Pool.load(target)
     assert {e.tier for e in new.drawable} == {"okay"}
     assert {e.name for e in new.reserved} == {e.name for e in pool.reserved}

@@ -90,7 +90,13 @@ def calibrate(
     else:
         show(found, dropped)
         if written:
-            o.say(f"{output}: draws from {len(written.drawable)} of {len(written)} paintings.")
+            o.say(f"{output} draws from {len(written.drawable)} of its {len(written)} paintings.")
+            if gone := [tier for tier, n in calibration.left_to_draw(found).items() if not n]:
+                o.say(
+                    f"Nothing of {' or '.join(gone)} is left in the draw: calibrate anew once the policy paints better."
+                )
+        elif said := proposal(found):
+            o.say(said)
     if dropped:
         raise typer.Exit(4)
 
@@ -167,5 +173,3 @@ def show(found: Calibration, dropped: list[str]) -> None:
         console.print(o.plain(f"unavailable: {why}"))
     if len(dropped) > 5:
         console.print(o.plain(f"… and {len(dropped) - 5} more"))
-    if said := proposal(found):
-        o.say(said)
