@@ -32,6 +32,11 @@ CURVE_COLUMNS = (
 )  # fmt: skip
 """The published columns of curve.csv. `reward` is the mean over the step's rollouts that have one, terms are 0–1."""
 
+EXAM = "exam.csv"
+EXAM_COLUMNS = ("step", "score", "low", "high", "samples", "passed", "unavailable", "exam", "key")
+"""Of exam.csv: steps done, the score with its 95 % interval, how many samples it rests on, the share of them that
+passed the gate, how many nobody could judge, and the hashes of the exam and of its result, exams/KEY.json."""
+
 
 @dataclass(kw_only=True)
 class Rollout:
@@ -269,6 +274,27 @@ def read_curve(path: Path) -> list[dict[str, str]]:
     if found and not {"step", "reward"} <= found[0].keys():
         raise PaintError(f"{path} is not a curve: it has no column step and reward.")
     return found
+
+
+def read_exams(path: Path) -> list[dict[str, Any]]:
+    """The rows of an exam.csv, numbers as numbers and None for what was not known; [] for an absent file."""
+    if not path.is_file():
+        return []
+    whole, words = {"step", "samples", "unavailable"}, {"exam", "key"}
+    with path.open(newline="", encoding="utf-8") as file:
+        return [
+            {k: v if k in words else None if v == "" else int(v) if k in whole else float(v) for k, v in row.items()}
+            for row in csv.DictReader(file)
+        ]
+
+
+def write_exams(path: Path, exams: Iterable[Mapping[str, Any]]) -> None:
+    """Write an exam.csv whole, `EXAM_COLUMNS` of each row."""
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, EXAM_COLUMNS, extrasaction="ignore")
+    writer.writeheader()
+    writer.writerows(exams)  # None is written as nothing
+    write_atomic(path, text.getvalue().encode())
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:

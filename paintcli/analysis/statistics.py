@@ -1,4 +1,6 @@
-"""Statistics on steps. Every figure of the analyser is a function of sums over steps, so one resampling serves all.
+"""Statistics on steps, and on samples crossed with references.
+
+Every figure of the analyser is a function of sums over steps, so one resampling serves all.
 
 Rollouts of one step share their references and their policy, so they are not independent: the step is the unit.
 Intervals are bootstrap intervals over whole steps, drawn within each third (a fixed design: a resampled run has as
@@ -117,7 +119,7 @@ def estimate(
     return Estimate(value, float(low), float(high))
 
 
-def t_quantile(probability: float, freedom: int) -> float:
+def t_quantile(probability: float, freedom: float) -> float:
     """Student's t quantile for 0.5 ≤ probability < 1, to six digits: bisection on the integral of the density.
 
     The density is integrated in θ = atan(t/√ν), where it is Γ((ν+1)/2)/(√π Γ(ν/2)) · cos(θ)^(ν−1): smooth, finite.
@@ -132,6 +134,115 @@ def t_quantile(probability: float, freedom: int) -> float:
         else:
             high = middle
     return math.sqrt(freedom) * math.tan(low)
+
+
+def crossed(table: np.ndarray, strata: np.ndarray, confidence: float = CONFIDENCE) -> Estimate:
+    """The mean of shares (0–1) of rows × columns, both drawn at random: every row meets every column once.
+
+    `table`: (rows n, columns m); `strata`: (m,) labels, columns were drawn within them (a fixed design). In such a
+    table neither cells nor rows are independent: a row's cells share the row, a column's the column. With
+    y = μ + row + column + rest,
+
+        Var(mean) = (MS_rows + MS_columns − MS_rest) / (n·m)
+
+    (mean squares of the two-way layout; columns and rest about their stratum's mean), degrees of freedom ν by
+    Satterthwaite, and t = t(ν). The interval is Wilson's with t for z and N = mean(1 − mean)/Var for n, so it stays
+    in [0, 1] and is not empty where every cell is 0: there N is n, fewer than which no share of n rows can tell. A
+    bootstrap of rows and columns at once would count MS_rest twice. NaN bounds with fewer than two rows, or no two
+    columns in one stratum.
+    """
+    return _crossed(table, strata, confidence)[0]
+
+
+def crossed_difference(
+    first: np.ndarray, second: np.ndarray, strata: np.ndarray, paired: bool, confidence: float = CONFIDENCE
+) -> Estimate:
+    """mean(first) − mean(second) of two tables of `crossed` that met the same columns.
+
+    What a column does to both cancels; `paired`: row i of one belongs to row i of the other (they were drawn with the
+    same seeds), so that cancels too. Limits by squaring and adding the distances to each mean's own limits (R. Newcombe
+    1998, method 10): d − √(a² + b² − 2ρab), where ρ = (V₁ + V₂ − V_d) / (2 √(V₁V₂)) is the correlation of the two means
+    by their variances and V_d the variance of the difference.
+    """
+    one, variance1 = _crossed(first, strata, confidence)
+    two, variance2 = _crossed(second, strata, confidence)
+    value = one.value - two.value
+    if math.isnan(variance1) or math.isnan(variance2):
+        return Estimate(value, math.nan, math.nan)
+    if paired:
+        together = _variance(first - second, strata)[0]
+    else:  # rows differ: the columns' effect on the difference, and each one's own rows
+        columns = first.mean(axis=0) - second.mean(axis=0)
+        both = [_parts(t, strata) for t in (first, second)]
+        rest = sum(p.rest / t.shape[0] for p, t in zip(both, (first, second), strict=True))
+        rows = sum(p.rows / t.shape[0] for p, t in zip(both, (first, second), strict=True))
+        within = _within(columns, strata)
+        together = max(rows + within - rest, rows, 0.0) / len(strata)
+    scale = math.sqrt(variance1 * variance2)
+    shared = float(np.clip((variance1 + variance2 - together) / (2 * scale), -1, 1)) if scale else 0.0
+
+    def reach(a: float, b: float) -> float:
+        return math.sqrt(max(a * a + b * b - 2 * shared * a * b, 0.0))
+
+    return Estimate(
+        value,
+        value - reach(one.value - one.low, two.high - two.value),
+        value + reach(one.high - one.value, two.value - two.low),
+    )
+
+
+class MeanSquares(NamedTuple):
+    """Of the two-way layout: between rows, between columns of one stratum, and the rest."""
+
+    rows: float
+    columns: float
+    rest: float
+
+
+def _within(means: np.ndarray, strata: np.ndarray) -> float:
+    """The variance of column means about their stratum's mean: Σ (x − x̄_stratum)² / (m − strata)."""
+    labels = np.unique(strata)
+    inside = sum(((means[strata == s] - means[strata == s].mean()) ** 2).sum() for s in labels)
+    return float(inside / (len(strata) - len(labels)))
+
+
+def _parts(table: np.ndarray, strata: np.ndarray) -> MeanSquares:
+    n, m = table.shape
+    labels = np.unique(strata)
+    rest = 0.0
+    for label in labels:
+        block = table[:, strata == label]
+        rest += ((block - block.mean(axis=1, keepdims=True) - block.mean(axis=0) + block.mean()) ** 2).sum()
+    return MeanSquares(
+        float(m * table.mean(axis=1).var(ddof=1)),
+        n * _within(table.mean(axis=0), strata),
+        float(rest / ((n - 1) * (m - len(labels)))),
+    )
+
+
+def _variance(table: np.ndarray, strata: np.ndarray) -> tuple[float, float]:
+    """(variance of the mean, degrees of freedom)."""
+    n, m = table.shape
+    parts, free = _parts(table, strata), m - len(np.unique(strata))
+    # a negative column component is noise about none: the rows alone are the least there is
+    total = max(parts.rows + parts.columns - parts.rest, parts.rows)
+    if total <= 0:
+        return 0.0, n - 1
+    shares = parts.rows**2 / (n - 1) + parts.columns**2 / free + parts.rest**2 / ((n - 1) * free)
+    return total / (n * m), max(1.0, total**2 / shares)
+
+
+def _crossed(table: np.ndarray, strata: np.ndarray, confidence: float) -> tuple[Estimate, float]:
+    n, m = table.shape
+    mean = float(table.mean()) if table.size else math.nan
+    if n < 2 or m <= len(np.unique(strata)):
+        return Estimate(mean, math.nan, math.nan), math.nan
+    variance, freedom = _variance(table, strata)
+    t2 = t_quantile((1 + confidence) / 2, freedom) ** 2
+    size = mean * (1 - mean) / variance if variance > 0 else float(n)
+    centre = (mean + t2 / (2 * size)) / (1 + t2 / size)
+    half = math.sqrt(t2 * (mean * (1 - mean) / size + t2 / (4 * size**2))) / (1 + t2 / size)
+    return Estimate(mean, max(0.0, min(mean, centre - half)), min(1.0, max(mean, centre + half))), variance
 
 
 class Line(NamedTuple):

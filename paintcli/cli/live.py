@@ -39,6 +39,7 @@ class Panel:
         self.rows: list[Any] = []
         self.excluded = self.seen = 0
         self.probes: dict[str, Any] = {}
+        self.exams: list[dict[str, Any]] = []
         self.live: Live | None = None
 
     def __enter__(self) -> Panel:
@@ -48,6 +49,7 @@ class Panel:
 
         self.rewards = [float(r["reward"]) if r["reward"] else None for r in read_curve(self.folder / CURVE)]
         self.rewards = self.rewards[: self.first]
+        self.exams = exams(self.folder, self.first)
         if o.err().is_terminal:
             self.live = Live(self.render(), console=o.err(), refresh_per_second=2, transient=True)
             self.live.start()
@@ -68,6 +70,11 @@ class Panel:
                 self.rows = event.rows
                 self.seen += len(event.rows)
                 self.excluded += sum(r.reward is None for r, _ in event.rows)
+            case "exam":
+                self.exams.append(event.curve)
+                if self.as_json:
+                    o.emit({"exam": event.curve})
+                o.say(f"Exam after {event.step} steps: {examined(event.curve)}")
             case "step":
                 self.rewards.append(event.curve["reward"])
                 self.seconds.append(event.curve["step_time"])
@@ -104,6 +111,10 @@ class Panel:
             (f"   {self.excluded} of {self.seen} not judged", "yellow") if self.excluded else "",
         )
         parts: list[RenderableType] = [head, Text(sparkline(self.rewards, width), style="green")]
+        if self.exams:
+            parts.append(
+                Text(f"exam {sparkline([e['score'] for e in self.exams], width - 45)} {examined(self.exams[-1])}")
+            )
         if self.rows:
             parts.append(self.thumbnails(width))
         return Box(Group(*parts), title=self.folder.name, title_align="left", border_style="dim")
@@ -154,6 +165,8 @@ class Panel:
             table.add_row(
                 "not judged", f"{outcome.excluded} of {outcome.rollouts} rollouts, {outcome.idle} whole steps"
             )
+        for exam in self.exams[:1] + self.exams[1:][-1:]:
+            table.add_row(f"exam at {exam['step']}", examined(exam))
         for when, result in self.probes.items():
             table.add_row(f"probe {when}", describe(result))
         o.out().print(table)
@@ -163,6 +176,21 @@ class Panel:
 
 def mean(values: list[float]) -> float:
     return sum(values) / len(values)
+
+
+def exams(folder: Path, done: int) -> list[dict[str, Any]]:
+    """What exam.csv holds of the first `done` steps."""
+    from paintcli.rollouts import EXAM, read_exams
+
+    return [row for row in read_exams(folder / EXAM) if row["step"] <= done]
+
+
+def examined(row: dict[str, Any]) -> str:
+    """A row of exam.csv in one line."""
+    said = "nobody could judge it" if row["score"] is None else f"{row['score']:.3f}"
+    said += "" if row["low"] is None else f" ({row['low']:.3f}–{row['high']:.3f})"
+    said += "" if row["passed"] is None else f", {row['passed']:.0%} of {row['samples']} pass the gate"
+    return said + (f", {row['unavailable']} not judged" if row["unavailable"] else "")
 
 
 def describe(result: dict[str, Any]) -> str:

@@ -52,15 +52,18 @@ def sample(
     `paint sample runs/judge-led-1 -n 32 --show`
 
     `paint sample my-adapter --judge taste --scorer taste`
+
+    `paint sample owner/adapter -n 4`  an adapter on the Hub
     """
     from dataclasses import replace
 
     from paintcli import settings
+    from paintcli.backends.loop import Loop
     from paintcli.cli import output as o
     from paintcli.cli.train import newest_run, open_task
     from paintcli.sheet import sheet
     from paintcli.training import film, probe, recipe, sampling
-    from paintcli.training.run import Loop, eyes_of
+    from paintcli.training.run import writing
 
     chosen = settings.load()
     runs = (chosen.project or Path.cwd()) / "runs"
@@ -85,13 +88,7 @@ def sample(
                         o.emit(row(rollout, folder))
 
             result = probe.sample(
-                probe.writer(
-                    policy,
-                    task.prompt,
-                    wanted.turns,
-                    lambda samples, step: loop.run(task.look(samples, step)),
-                    eyes_of(wanted, policy.tokenizer),
-                ),
+                writing(policy, wanted, task, loop),
                 lambda samples, step: loop.run(task.assess(samples, step)),
                 folder,
                 count,

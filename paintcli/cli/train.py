@@ -13,6 +13,7 @@ from paintcli.cli import options
 if TYPE_CHECKING:
     from paintcli.settings import Settings
     from paintcli.training.recipe import Recipe
+    from paintcli.training.run import Examined
     from paintcli.training.survey import Survey
 
 SHARED = ("renderer", "scorer", "judge", "pool", "domain", "seed", "workers", "deadline", "timeout")
@@ -65,6 +66,12 @@ def train(
         str | None,
         typer.Option("--references-schedule", metavar="NAME", help="fixed or easy-to-hard.", show_default=False),
     ] = None,
+    exam_every: Annotated[
+        int | None,
+        typer.Option(
+            "--exam-every", metavar="N", help="Sit the frozen exam every N steps; see `paint exam`.", show_default=False
+        ),
+    ] = None,
     stand_ins: Annotated[bool, typer.Option("--stand-ins", help="Let taste stand in for HPSv3 and the judge.")] = False,
     settings_: Annotated[
         list[str] | None,
@@ -101,7 +108,7 @@ def train(
 
     `paint train --mix judge-led --dry-run`
 
-    `paint train --mix hps-only --stand-ins --model ./gemma --set max_completion=256`
+    `paint train --mix hps-only --stand-ins --model ./gemma --set max_completion=256 --exam-every 10`
 
     `paint train --resume --run-tag judge-led-1`
     """
@@ -117,6 +124,7 @@ def train(
         "model": model, "steps": steps, "warm_start": warm_start, "turns": turns, "references_schedule": schedule,
         "stand_ins": stand_ins or None, "renderer": renderer, "scorer": scorer, "judge": judge, "pool": pool,
         "domain": domain, "seed": seed, "workers": workers, "deadline": deadline, "env_url": env_url,
+        "exam_every": exam_every,
     }  # fmt: skip
     given = {name: value for name, value in flags.items() if value is not None}
     given |= recipes.assignments(settings_ or [])
@@ -150,6 +158,7 @@ def train(
     report_to = tracker(trackio, trackio_space)
     with ExitStack() as stack:
         task = open_task(recipe, chosen, stack)
+        examined = open_exam(recipe, chosen, task, stack) if recipe.exam_every else None
         # loaded before the folder is made: a model that is not there leaves no half a run behind
         policy = load_policy(recipe)
         recipe, saved, notes = open_run(recipe, folder, resume)
@@ -159,7 +168,7 @@ def train(
             o.say(said)
         if not recipe.is_control:
             o.say(seen.line())
-        run_locally(recipe, folder, task, policy, saved, report_to, as_json, push_to)
+        run_locally(recipe, folder, task, policy, saved, report_to, as_json, push_to, examined)
 
 
 def warnings(recipe: Recipe, chosen: Settings) -> list[str]:
@@ -234,11 +243,30 @@ def open_task(recipe: Recipe, chosen: Settings, stack: ExitStack) -> Any:
     return studio.open_studio(recipe, domain, pool, stack)
 
 
-def open_environment(recipe: Recipe, domain: Any, stack: ExitStack) -> Any:
-    """The task whose rewards an OpenEnv environment gives. Raises PaintError when it does not answer at all."""
+def open_exam(recipe: Recipe, chosen: Settings, task: Any, stack: ExitStack) -> Examined:
+    """The exam of a run and who answers in it: the run's own renderer and judge where it has them."""
     from huggingface_hub import get_token
 
+    from paintcli import domains
+    from paintcli.pool import resolve
+    from paintcli.training.exam import Exam, open_assessor
+    from paintcli.training.studio import Studio
+
+    studio = task if isinstance(task, Studio) else None
+    domain = domains.load(recipe.domain)
+    pool = studio.pool if studio else None
+    if pool is None:
+        pool = resolve(recipe.pool, chosen.project, domain.name, hub=get_token() is not None)
+    exam = Exam.of(domain, pool, recipe.judge, recipe.exam_samples)
+    shared = studio is not None and studio.assessor.comparer is not None
+    assessor = studio.assessor if studio and shared else open_assessor(exam, recipe, stack)
+    return exam, lambda: assessor
+
+
+def open_environment(recipe: Recipe, domain: Any, stack: ExitStack) -> Any:
+    """The task whose rewards an OpenEnv environment gives. Raises PaintError when it does not answer at all."""
     from paintcli.backends.hub.env import Environment
+    from paintcli.backends.loop import Loop
     from paintcli.errors import UsageError
     from paintcli.training.remote import Remote
 
@@ -263,7 +291,6 @@ def tracker(local: bool, space: str | None) -> str:
     if importlib.util.find_spec("trackio") is None:
         raise UsageError("--trackio needs trackio, which is not installed: pip install 'paintcli[train]'.")
     os.environ.setdefault("TRACKIO_PROJECT", "paint")
-    from paintcli.backends.loop import Loop
     if space:
         os.environ["TRACKIO_SPACE_ID"] = space
     return "trackio"
@@ -271,7 +298,7 @@ def tracker(local: bool, space: str | None) -> str:
 
 def run_locally(
     recipe: Recipe, folder: Path, task: Any, policy: Any, saved: Path | None, report_to: str, as_json: bool,
-    push_to: str | None,
+    push_to: str | None, examined: Examined | None,
 ) -> None:  # fmt: skip
     """Train and show it. Ctrl-C and SIGTERM end it with one sentence; what was done is kept."""
     import signal
@@ -290,7 +317,7 @@ def run_locally(
         with panel:
             outcome = run.train(
                 recipe, folder, task, lambda: policy, saved=saved, told=panel.told, report_to=report_to,
-                callbacks=[pusher.callback()] if pusher else None,
+                callbacks=[pusher.callback()] if pusher else None, examined=examined,
             )  # fmt: skip
         if pusher:
             pusher.push()
@@ -336,6 +363,7 @@ def again_on_hub(folder: Path | None, cancel: bool) -> None:
     if cancel:
         jobs.cancel(made["job"])
         o.say(f"Job {made['job']} is cancelled; what it pushed stays in {made['repo']}.")
+        remind_of_spaces(folder)
         return
     if jobs.over(jobs.state(made["job"])):
         hub.fetch(folder, made["repo"])
@@ -358,12 +386,22 @@ def follow(folder: Path, made: dict[str, str]) -> None:
         o.say(f"Still running. paint train --where hub --resume -o {folder} follows it, --cancel ends it.")
         raise typer.Exit(130) from None
     hub.fetch(folder, made["repo"])
+    remind_of_spaces(folder)
     if stage != "COMPLETED":
         raise PaintError(f"Job {made['job']} ended as {stage}; --where hub --resume goes on from its last push.")
     o.say(f"Done: {folder}. Look at it: paint analyze {folder}")
 
 
-        remind_of_spaces(folder)
+def remind_of_spaces(folder: Path) -> None:
+    """After a run on the Hub: what it asked may still be running, and costs as long as it does."""
+    from paintcli.cli.doctor import remind
+    from paintcli.training.recipe import FILE, Recipe
+
+    if (folder / FILE).is_file():
+        recipe = Recipe.read(folder)
+        remind(recipe.renderer, recipe.scorer, recipe.env_url)
+
+
 def show_plan(seen: Survey, folder: Path, where: str, as_json: bool, warned: list[str]) -> None:
     """The resolved recipe and everything the survey found out."""
     from dataclasses import asdict
@@ -386,22 +424,11 @@ def show_plan(seen: Survey, folder: Path, where: str, as_json: bool, warned: lis
 
     def table(title: str, *columns: str) -> Table:
         made = Table(title=title, title_justify="left", title_style="bold", box=None, show_header=bool(columns),
-    remind_of_spaces(folder)
                      pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")  # fmt: skip
         return made
 
     values = table("Recipe")
     for name, value in asdict(seen.recipe).items():
-def remind_of_spaces(folder: Path) -> None:
-    """After a run on the Hub: what it asked may still be running, and costs as long as it does."""
-    from paintcli.cli.doctor import remind
-    from paintcli.training.recipe import FILE, Recipe
-
-    if (folder / FILE).is_file():
-        recipe = Recipe.read(folder)
-        remind(recipe.renderer, recipe.scorer, recipe.env_url)
-
-
         if value not in (None, ""):
             values.add_row(name, o.plain(str(value)))
     out.print(values)

@@ -33,14 +33,17 @@ def sample(
     group: int,
     told: Callable[[Group, int], None] = lambda group, done: None,
     first: int = FIRST,
+    resume: bool = False,
 ) -> dict[str, Any]:
     """`count` samples in groups of `group`, assessed and written to `folder` as a run; returns `summary(folder)`.
 
-    `write(count, seed)` and `assess(samples, step)` are the policy and the task.
+    `write(count, seed)` and `assess(samples, step)` are the policy and the task. With `resume` the groups before the
+    first that is not whole stay: whole is one whose every sample is there and was answered.
     """
     files = RunFolder(folder)
-    files.rewind(0)
-    for index in range(math.ceil(count / group)):
+    whole = answered(folder, count, group, first) if resume else 0
+    files.rewind(first + whole if whole else 0)
+    for index in range(whole, math.ceil(count / group)):
         samples = write(min(group, count - index * group), first + index)
         assessed = assess(samples, first + index)
         complete(assessed, folder.name, samples, 0.0)
@@ -48,6 +51,17 @@ def sample(
             files.append(rollout, png)
         told(assessed, index * group + len(samples))
     return summary(folder)
+
+
+def answered(folder: Path, count: int, group: int, first: int) -> int:
+    """How many groups from the first on are there with nothing unanswered."""
+    there = {(r["step"] - first) * group + r["position_in_group"] for r in stream(folder, code=False)
+             if not r["unavailable"]}  # fmt: skip
+    sizes = [min(group, count - start) for start in range(0, count, group)]
+    for index, size in enumerate(sizes):
+        if not there.issuperset(range(index * group, index * group + size)):
+            return index
+    return len(sizes)
 
 
 def summary(folder: Path) -> dict[str, Any]:

@@ -103,6 +103,9 @@ class Recipe:
     timeout: str = "sketch"
     probe: int = 40
     """Samples with frozen seeds drawn before and after; 0: none."""
+    exam_every: int = 0
+    """Steps between two exams (training/exam.py); 0: none."""
+    exam_samples: int = 32
     save_every: int = 1
     """Steps between saved states; a kill loses at most these."""
     device: str = "auto"
@@ -140,12 +143,12 @@ class Recipe:
         """Raises UsageError, in one sentence, for values that cannot make a run."""
         if not self.is_control:
             self.weights()
-        elif self.pigment or self.turns > 1:
-            raise UsageError("The control task paints nothing, so it has no pigment and one turn.")
+        elif self.pigment or self.turns > 1 or self.exam_every:
+            raise UsageError("The control task paints nothing, so it has no pigment, no exam and one turn.")
         for name in ("steps", "references", "turns", "rank", "alpha", "micro_batch", "max_completion", "save_every"):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} must be at least 1, not {getattr(self, name)}.")
-        for name in ("warmup_steps", "top_k", "probe", "seed", "workers"):
+        for name in ("warmup_steps", "top_k", "probe", "seed", "workers", "exam_every"):
             if getattr(self, name) < 0:
                 raise UsageError(f"{name} must not be negative, but is {getattr(self, name)}.")
         for name in ("learning_rate", "temperature", "deadline"):
@@ -309,7 +312,7 @@ def resumed(stored: Recipe, asked: Recipe) -> Recipe:
 
     A run of constant learning rate may be lengthened or shortened; where things run may change, what is run may not.
     """
-    free = {"workers", "device", "memory_gb", "renderer", "save_every"}
+    free = {"workers", "device", "memory_gb", "renderer", "save_every", "exam_every", "exam_samples"}
     if stored.schedule.startswith("constant") and stored.references_schedule == "fixed":
         free.add("steps")
     other = [d for d in stored.differences(asked) if d[0] not in free]

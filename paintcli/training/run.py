@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paintcli.backends.loop import Loop
 from paintcli.calibration import Hope
@@ -24,6 +24,11 @@ from paintcli.training.recipe import FILE, Recipe, resumed
 from paintcli.training.task import Group, Sample, Task, complete
 from paintcli.training.turns import Eyes
 
+if TYPE_CHECKING:
+    from paintcli.backends.policy import Policy
+    from paintcli.reward import Assessor
+    from paintcli.training.exam import Exam
+
 LIBRARIES = ("paintcli", "torch", "transformers", "trl", "peft", "accelerate", "bitsandbytes")
 ADAPTER = "adapter"
 FILM_EVERY = 10
@@ -32,7 +37,8 @@ FILM_EVERY = 10
 
 @dataclass(frozen=True)
 class Event:
-    """Something to show. `kind`: "note" (text), "group" (rows of a step), "step" (a curve row), "probe" (a result)."""
+    """Something to show. `kind`: "note" (text), "group" (rows of a step), "step" (a curve row), "probe" (a result),
+    "exam" (a row of exam.csv, in `curve`; `step` steps are done)."""
 
     kind: str
     step: int = -1
@@ -43,6 +49,7 @@ class Event:
 
 
 Told = Callable[[Event], None]
+Examined = tuple["Exam", Callable[[], "Assessor"]]
 
 
 @dataclass(frozen=True)
@@ -150,16 +157,17 @@ def train(
     told: Told = lambda event: None,
     callbacks: list[Any] | None = None,
     report_to: str = "none",
+    examined: Examined | None = None,
 ) -> Outcome:
     """Run the recipe's steps into `folder` (opened by `open_run`). `policy()` loads (model with adapter, tokenizer).
 
     `saved` is the state to go on from; without one, warm start and first probe come first. What an interrupted step
-    wrote is taken back and done again.
+    wrote is taken back and done again. `examined`: the exam sat every `recipe.exam_every` steps, and its backends.
     """
     from datasets import Dataset
 
     from paintcli.training.models import quiet
-    from paintcli.training.trainer import Curve, PaintTrainer, arguments
+    from paintcli.training.trainer import BeforeStep, Curve, PaintTrainer, arguments
 
     warnings.filterwarnings("ignore", category=FutureWarning, module="transformers")
     done = state.step_of(saved) if saved else 0
@@ -167,12 +175,22 @@ def train(
     files.rewind(done)
     loop = Loop()
     recorder = Recorder(task, loop, files, recipe, told)
+    examiner = None
+    if examined:
+        from paintcli.training.exam import Examiner
+
+        examiner = Examiner(*examined, recipe, folder, loop, done)
     device = device_of(recipe)
     try:
         with quiet():
             model, tokenizer = policy()
             if saved is None:
                 prepare(recipe, folder, task, loop, model, tokenizer, device, told)
+
+            def examine(step: int) -> None:
+                if examiner and examiner.due(step):
+                    told(Event("exam", step, curve=examiner.examine(model, tokenizer, step)))
+
             trainer = PaintTrainer(
                 assess=recorder.assess,
                 look=lambda samples, step: loop.run(task.look(samples, step)),
@@ -182,11 +200,12 @@ def train(
                 args=arguments(recipe, folder, device, report_to),
                 train_dataset=Dataset.from_list([{"prompt": task.prompt}] * recipe.steps),
                 processing_class=tokenizer,
-                callbacks=[Curve(recorder.step), *(callbacks or [])],
+                callbacks=[Curve(recorder.step), BeforeStep(examine), *(callbacks or [])],
             )
             if done < recipe.steps:
                 trainer.train(resume_from_checkpoint=str(saved) if saved else None)
             trainer.save_model(str(folder / ADAPTER))
+            examine(recipe.steps)
             film(folder)
             take_probe(recipe, folder, task, loop, model, tokenizer, "after", told)
     finally:
@@ -219,24 +238,13 @@ def take_probe(
     recipe: Recipe, folder: Path, task: Task, loop: Loop, model: Any, tokenizer: Any, when: str, told: Told
 ) -> None:
     """The frozen samples, unless the recipe wants none or they are there already."""
-    from paintcli.backends.policy import Policy
     from paintcli.training import probe
 
     if not recipe.probe or when in probe.stored(folder):
         return
     told(Event("note", text=f"Probe {when} training: {recipe.probe} samples …"))
-    policy = Policy(
-        model, tokenizer, tokens=recipe.max_completion, temperature=recipe.temperature, top_p=recipe.top_p,
-        top_k=recipe.top_k, thinking=recipe.thinking,
-    )  # fmt: skip
     result = probe.sample(
-        probe.writer(
-            policy,
-            task.prompt,
-            recipe.turns,
-            lambda samples, step: loop.run(task.look(samples, step)),
-            eyes_of(recipe, tokenizer),
-        ),
+        writing(sampler(recipe, model, tokenizer), recipe, task, loop),
         lambda samples, step: loop.run(task.assess(samples, step)),
         folder / f"probe-{when}",
         recipe.probe,
@@ -244,6 +252,29 @@ def take_probe(
     )
     probe.store(folder, when, result)
     told(Event("probe", text=when, probe=result))
+
+
+def sampler(recipe: Recipe, model: Any, tokenizer: Any, name: str = "policy") -> Policy:
+    """The policy of a recipe, sampling as it trains."""
+    from paintcli.backends.policy import Policy
+
+    return Policy(
+        model, tokenizer, tokens=recipe.max_completion, temperature=recipe.temperature, top_p=recipe.top_p,
+        top_k=recipe.top_k, thinking=recipe.thinking, name=name,
+    )  # fmt: skip
+
+
+def writing(policy: Policy, recipe: Recipe, task: Task, loop: Loop) -> Callable[[int, int], list[Sample]]:
+    """The `write` of `probe.sample`: the policy answers the task's prompt, in as many turns as the recipe has."""
+    from paintcli.training import probe
+
+    return probe.writer(
+        policy,
+        task.prompt,
+        recipe.turns,
+        lambda samples, step: loop.run(task.look(samples, step)),
+        eyes_of(recipe, policy.tokenizer),
+    )
 
 
 def eyes_of(recipe: Recipe, tokenizer: Any) -> Eyes | None:
