@@ -210,10 +210,9 @@ def recipe_of(
 
 def read(samples: Path, first: int | None) -> list[dict[str, Any]]:
     """The samples as rollouts: a run's, or a folder's sketches, of which only "code" and a place are known."""
-    from paintcli.cli.score import SKETCHES
+    from paintcli.cli.options import is_sketch, read_sketch
     from paintcli.errors import UsageError
     from paintcli.rollouts import PAINTED, UNPAINTED, stream
-    from paintcli.sketch import read as read_sketch
 
     if not samples.is_dir():
         raise UsageError(f"{samples} is no folder of samples.")
@@ -224,12 +223,10 @@ def read(samples: Path, first: int | None) -> list[dict[str, Any]]:
         rows.sort(key=lambda row: (row["step"], row["position_in_group"]))
         kept = sorted({row["step"] for row in rows})[:first]
         return [row for row in rows if row["step"] in kept]
-    found = sorted(
-        p for p in samples.rglob("*") if p.suffix in SKETCHES and p.stem.upper() not in ("README", "LICENSE")
-    )
+    found = sorted(p for p in samples.rglob("*") if is_sketch(p) and p.stem.upper() not in ("README", "LICENSE"))
     if not found:
         raise UsageError(f"{samples} holds neither rollouts nor sketches.")
-    return [{"code": read_sketch(path.read_bytes(), str(path)).source, "step": 0} for path in found]
+    return [{"code": read_sketch(str(path)).source, "step": 0} for path in found]
 
 
 def place(output: Path | None) -> Path:

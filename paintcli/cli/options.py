@@ -1,10 +1,23 @@
-"""The options that mean the same in every subcommand, written once. None means: not given, ask settings.py."""
+"""The options and names that mean the same in every subcommand, written once.
+
+An option that is None was not given: ask settings.py.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from paintcli.sketch import Sketch
+
+SKETCHES = (".js", ".txt", ".md")
+"""Suffixes of sketches and of replies that hold one."""
+STDIN = "-"
+"""The name of standard input, and of standard output where something is written."""
 
 Renderer = Annotated[
     str | None,
@@ -45,3 +58,21 @@ Deadline = Annotated[
     typer.Option("--deadline", metavar="S", help="Seconds a sketch may take; default 30.", show_default=False),
 ]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object a line on stdout.")]
+
+
+def is_sketch(name: str | Path) -> bool:
+    """Whether an input is a sketch or a reply, by its name."""
+    return name == STDIN or Path(name).suffix.lower() in SKETCHES
+
+
+def read_sketch(name: str) -> Sketch:
+    """The sketch behind an input name. Raises UsageError in one sentence for what cannot be a sketch."""
+    from paintcli import sketch
+    from paintcli.errors import UsageError
+    from paintcli.files import reason
+
+    try:
+        data = sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
+    except OSError as error:
+        raise UsageError(f"{name} cannot be read: {reason(error)}.") from error
+    return sketch.read(data, "standard input" if name == STDIN else name)

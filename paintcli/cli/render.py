@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from paintcli.cli import options
+from paintcli.cli.options import STDIN, is_sketch, read_sketch
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,10 +20,6 @@ if TYPE_CHECKING:
     from paintcli.backends.protocols import Renderer
     from paintcli.domains import Domain
     from paintcli.settings import Settings
-    from paintcli.sketch import Sketch
-
-SUFFIXES = (".js", ".txt", ".md")
-STDIN = "-"
 
 
 def register(app: typer.Typer) -> None:
@@ -107,7 +104,7 @@ def plan(inputs: Iterable[str], output: str | None) -> list[tuple[str, str]]:
         if name == STDIN:
             found.append((STDIN, Path("painting.png")))
         elif path.is_dir():
-            inside = sorted(p for p in path.rglob("*") if p.suffix in SUFFIXES and p.stem.upper() != "README")
+            inside = sorted(p for p in path.rglob("*") if is_sketch(p) and p.stem.upper() != "README")
             if not inside:
                 raise UsageError(f"{name} holds no sketch: no .js, .txt or .md file.")
             found += [(str(p), p.relative_to(path).with_suffix(".png")) for p in inside]
@@ -141,19 +138,6 @@ def open_renderer(chosen: Settings) -> Any:
     from paintcli.backends.specs import make_renderer
 
     return make_renderer(chosen.renderer, workers=chosen.workers, deadline=chosen.deadline)
-
-
-def read_sketch(name: str) -> Sketch:
-    """The sketch behind an input name. Raises UsageError in one sentence for what cannot be a sketch."""
-    from paintcli import sketch
-    from paintcli.errors import UsageError
-    from paintcli.files import reason
-
-    try:
-        data = sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
-    except OSError as error:
-        raise UsageError(f"{name} cannot be read: {reason(error)}.") from error
-    return sketch.read(data, "standard input" if name == STDIN else name)
 
 
 def paint_all(

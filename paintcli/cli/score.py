@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -11,13 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from paintcli.cli import options
+from paintcli.cli.options import SKETCHES, STDIN, is_sketch, read_sketch
 
 if TYPE_CHECKING:
     from paintcli.pool import Reference
     from paintcli.reward import Assessor, Evaluation
-
-SKETCHES = (".js", ".txt", ".md")
-STDIN = "-"
 
 
 def register(app: typer.Typer) -> None:
@@ -145,14 +142,11 @@ class Jury:
         from paintcli.pool import sketch_beside
         from paintcli.reward import Evaluation, combine
 
-        is_sketch = name == STDIN or Path(name).suffix.lower() in SKETCHES
-        if is_sketch and self.assessor.renderer is None:
+        if is_sketch(name) and self.assessor.renderer is None:
             self.open_renderer()  # no browser at all is no row of the table: it ends the command, as in `paint render`
         try:
-            if is_sketch:
-                data = sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
-                reply = sketches.read(data, "standard input" if name == STDIN else name)
-                return await self.assessor.evaluate(reply, self.references, self.chosen.seed, name)
+            if is_sketch(name):
+                return await self.assessor.evaluate(read_sketch(name), self.references, self.chosen.seed, name)
             painting = await asyncio.to_thread(Painting.from_file, Path(name))
             source = sketch_beside(Path(name))
             sketch = sketches.read(source.read_bytes(), str(source)) if source else None
