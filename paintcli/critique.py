@@ -18,6 +18,10 @@ TRACE = 0.02
 opacity 20, 1.6 % at 40 and 20 % at 180: most of a box stays paper even where a shape is plain to see."""
 
 
+FEW = 0.1
+"""Share of the shapes up to which something is a whim and not worth a round: a highlight in the paper's own colour."""
+
+
 def violations_in_words(violations: Sequence[Violation]) -> list[str]:
     """One line a violation: code, line in the sketch, detail."""
     return [f"{v.code}{f' (line {v.line})' if v.line else ''}: {v.detail}" for v in violations]
@@ -30,9 +34,14 @@ def main_colours(pixels: np.ndarray, count: int = 3) -> list[tuple[str, float]]:
     keys, counts = np.unique(bins, axis=0, return_counts=True)
     found = []
     for index in np.argsort(-counts, kind="stable")[:count]:
-        colour = pixels[(bins == keys[index]).all(axis=1)].mean(axis=0).round().astype(int)
-        found.append(("#" + "".join(f"{c:02x}" for c in colour), float(counts[index] / len(pixels))))
+        colour = pixels[(bins == keys[index]).all(axis=1)].mean(axis=0)
+        found.append((_hex(colour), float(counts[index] / len(pixels))))
     return found
+
+
+def _hex(colour: np.ndarray) -> str:
+    """#rrggbb of three numbers, 0–255."""
+    return "#" + "".join(f"{round(float(c)):02x}" for c in colour)
 
 
 def in_words(painting: Painting) -> str:
@@ -88,26 +97,27 @@ def _marks(painting: Painting, domain: Domain) -> list[str]:
     marks, said = painting.marks, []
     if not marks:
         return []
-    few, many = domain.targets.get("shapes", (0, len(marks)))
-    if not few <= len(marks):
+    enough = FEW * len(marks)
+    few, many = domain.targets.get("shapes", (0, 0))
+    if len(marks) < few:
         said.append(f"Shapes painted: {len(marks)}; {few} to {many} are asked for.")
     width, height = painting.width, painting.height
     outside = [m for m in marks if m.right <= 0 or m.bottom <= 0 or m.left >= width or m.top >= height]
-    if outside:
+    if len(outside) > enough:
         sheet = f"{width} × {height}"
         said.append(f"Off the canvas ({sheet}): {len(outside)} of {len(marks)} shapes, {_named(outside[0])}.")
     paper = paper_colour(painting.rgb)
     lost = Counter(m.colour for m in marks if m.colour and _distance(m.colour, paper) <= PAINT_DISTANCE)
-    paper_name = "#" + "".join(f"{round(c):02x}" for c in paper)
-    for colour, times in lost.most_common(3):
-        said.append(f"The colour {colour}, in {times} of {len(marks)} shapes, is lost in the paper ({paper_name}).")
+    if lost.total() > enough:
+        colours, name = ", ".join(str(colour) for colour, _ in lost.most_common(3)), _hex(paper)
+        said.append(f"Lost in the paper ({name}): {lost.total()} of {len(marks)} shapes, filled with {colours}.")
     paint = paint_mask(painting.rgb)
     faint = [m for m in marks if m not in outside and m.colour not in lost and _trace(m, paint) < TRACE]
-    if faint:
+    if len(faint) > enough:
         said.append(f"Hardly a trace: {len(faint)} of {len(marks)} shapes, {_named(faint[0])}.")
     least = domain.targets.get("opacity", (0.0, 0.0))[0]
     thin = [m.opacity for m in marks if m.opacity is not None and m.opacity < least]
-    if thin:
+    if len(thin) > enough:
         said.append(f"Opacity under {least:g}: {len(thin)} of {len(marks)} fills, the lowest {min(thin):g}.")
     return said
 

@@ -233,8 +233,6 @@ class Team:
 class Tally:
     """How far a plan is, one count for each sketch of a round, earlier runs included."""
 
-    planned: int
-    """The most sketches there can be: a critic may have nothing to change."""
     painted: Counter[str] = field(default_factory=Counter)
     """By generator: those on paper, the refused among them."""
     refused: Counter[str] = field(default_factory=Counter)
@@ -277,7 +275,8 @@ class Generation:
         self.stopped = ""
         """Why no new call is made any more."""
         self.journal: Journal
-        self._done: set[str] = set()
+        self.done: set[str] = set()
+        """Stems of the jobs that are finished: after the last round, or where nothing was to be changed."""
         self._there: set[str] = set()
         self._attempts: dict[tuple[str, int], Attempt] = {}
         self._outages: Counter[str] = Counter()
@@ -305,10 +304,10 @@ class Generation:
     @property
     def unfinished(self) -> int:
         """Jobs that an outage or a stop cut short, those of a generator that could not be asked included."""
-        return sum(job.stem not in self._done and job.generator not in self.unreliable for job in self.jobs)
+        return sum(job.stem not in self.done and job.generator not in self.unreliable for job in self.jobs)
 
     def tally(self) -> Tally:
-        found = Tally(len(self.jobs) * self.rounds)
+        found = Tally()
         for job in self.jobs:
             for number in range(1, self.rounds + 1):
                 reply, painted = self.journal.get(job, number, "reply"), self.journal.get(job, number, "painted")
@@ -346,7 +345,7 @@ class Generation:
                 except _Unfinished:
                     continue
                 if rounds == self.rounds:
-                    self._done.add(job.stem)
+                    self.done.add(job.stem)
 
         await _together(work() for _ in range(min(self.concurrent, len(jobs))))
 

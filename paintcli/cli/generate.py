@@ -251,13 +251,12 @@ def shown(as_json: bool, prices: Prices) -> Iterator[Any]:
 
         def show(run: Generation, event: Event) -> None:
             tally = run.tally()
-            done = tally.painted.total() + tally.unpainted.total()
             if as_json and event.row:
                 o.emit(event.row)
             elif event.kind != "candidate" or bar.disable:
                 o.say(event.text)
             line = f"{tally.painted.total()} candidates, {tally.refused.total()} refused; {money(total(run, prices))}"
-            bar.update(bar.tasks[0].id, completed=done, total=tally.planned, description=line)
+            bar.update(bar.tasks[0].id, completed=len(run.done), total=len(run.jobs), description=line)
 
         yield show
 
@@ -320,7 +319,7 @@ def print_summary(run: Generation, prices: Prices) -> None:
         name = model_name(spec)
         spend = spends.get(name)
         table.add_row(
-            o.plain(spec), str(tally.painted[spec]), str(tally.refused[spec]), str(tally.unpainted[spec]),
+            o.plain(name), str(tally.painted[spec]), str(tally.refused[spec]), str(tally.unpainted[spec]),
             o.plain(run.dropped.get(spec) or (money(spend) if spend else "")),
         )  # fmt: skip
     o.out().print(table)
@@ -328,6 +327,6 @@ def print_summary(run: Generation, prices: Prices) -> None:
         if name not in {model_name(spec) for spec in run.team.generators}:
             o.say(f"{name}: {money(spend)}")
     if run.unfinished:
-        o.say(f"{run.unfinished} of {len(run.jobs)} flowers are unfinished; the same command goes on with them.")
+        o.say(f"{run.unfinished} of {len(run.jobs)} flowers are not finished; the same command goes on.")
     if tally.painted.total():
         o.say(f"Rate them: paint pool rate --pool {run.pool}")
