@@ -108,8 +108,7 @@ class Jury:
     def __init__(self, chosen: Any, mix: Any, observe: bool, references: int, stack: ExitStack) -> None:
         from paintcli import domains
         from paintcli.backends.specs import label
-        from paintcli.cli.chosen import comparer_of, find_pool, scorer_of
-        from paintcli.pool import Draw, shares_of
+        from paintcli.cli.chosen import comparer_of, draw, find_pool, scorer_of
         from paintcli.reward import Assessor
 
         self.chosen, self.stack = chosen, stack
@@ -118,9 +117,7 @@ class Jury:
         wants = {term: mix.wants(term) or term in asked for term in ("judge", "hpsv3")}
         taste = (wants["judge"] and chosen.judge == "taste") or (wants["hpsv3"] and chosen.scorer == "taste")
         self.pool = rated = find_pool(chosen) if wants["judge"] or taste else None
-        draw = rated.draw(shares_of(references), chosen.seed) if rated and wants["judge"] else Draw(())
-        tell(draw.warnings)
-        self.references: tuple[Reference, ...] = draw.references
+        self.references: list[Reference] = draw(rated, references, chosen.seed) if wants["judge"] else []
         self.assessor: Assessor = Assessor(
             mix=mix,
             domain=subject,
@@ -163,13 +160,6 @@ class Jury:
 
         painter: Any = make_renderer(self.chosen.renderer, workers=self.chosen.workers, deadline=self.chosen.deadline)
         self.assessor = replace(self.assessor, renderer=self.stack.enter_context(painter))
-
-
-def tell(sentences: Iterable[str]) -> None:
-    from paintcli.cli import output as o
-
-    for sentence in sentences:
-        o.say(sentence)
 
 
 def find(inputs: Iterable[str]) -> Iterator[str]:
