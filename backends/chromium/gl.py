@@ -16,6 +16,7 @@ from paintcli.backends.chromium.browser import Browser, BrowserGone, CallTimeout
 from paintcli.backends.chromium.libraries import find_chromium
 from paintcli.backends.chromium.process import GL_FLAGS
 from paintcli.errors import PaintError, Unavailable, UsageError
+from paintcli.files import write_atomic
 
 # llvmpipe first: it is the one on which equal seeds give equal bytes. A graphics card's rounding is its maker's, and
 # SwiftShader differs from run to run in some 25 of 360,000 pixels.
@@ -110,9 +111,5 @@ def _read() -> dict[str, Any]:
 
 
 def _write(known: dict[str, Any]) -> None:
-    path = _file()
-    with contextlib.suppress(OSError):  # a cache that cannot be written is only asked again
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_suffix(f".{os.getpid()}.tmp")
-        temporary.write_text(json.dumps(known, indent=1), "utf-8")
-        temporary.replace(path)
+    with contextlib.suppress(PaintError):  # a cache that cannot be written is only asked again
+        write_atomic(_file(), json.dumps(known, indent=1).encode())
