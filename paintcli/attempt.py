@@ -8,7 +8,7 @@ from paintcli import gate
 from paintcli.backends.protocols import Renderer
 from paintcli.domains import Domain
 from paintcli.errors import Unavailable
-from paintcli.gate import Verdict, Violation
+from paintcli.gate import Verdict
 from paintcli.painting import Painting
 from paintcli.sketch import Sketch
 
@@ -54,11 +54,7 @@ async def attempt(
     if painting.fault == "render_timeout" and timeout_is_ours and verdict.passed:
         return Attempt(sketch, seed, verdict, painting, unavailable=painting.fault_detail or "time-out")
     seen = gate.check_painting(painting, sketch, domain)
-    return Attempt(sketch, seed, merge(verdict, seen), painting)
-
-
-def merge(static: Verdict, seen: Verdict) -> Verdict:
-    """Both verdicts in one: what syntax found comes with its line, what only the page saw is added."""
-    known = {violation.code for violation in static.violations}
-    extra: tuple[Violation, ...] = tuple(v for v in seen.violations if v.code not in known)
-    return Verdict(static.violations + extra)
+    # what syntax found comes with its line, so of what the page saw only other codes are news
+    known = {violation.code for violation in verdict.violations}
+    news = (violation for violation in seen.violations if violation.code not in known)
+    return Attempt(sketch, seed, gate.verdict(verdict.violations, news), painting)
