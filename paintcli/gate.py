@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from paintcli import names
 from paintcli.domains import Domain
@@ -98,6 +99,7 @@ class _Reading:
 
     def violations(self) -> Iterator[Violation]:
         self.paints = False
+        self.told = False
         yield from self._structure()
         for node in self.tree.nodes:
             kind = node.type
@@ -270,12 +272,24 @@ class _Reading:
             return
         if not known and access.certain and not copy and not access.keys <= _OBJECT_MEMBERS:
             for key in access.keys:
-                yield self._at(node, "unknown_brush_method", f"brush.{key} does not exist")
+                yield self._at(node, "unknown_brush_method", f"brush.{key} does not exist{self._instead(key)}")
         if self.domain.enforce_allowlist and (access.certain or not access.keys - known):
             for key in sorted(known - self.domain.methods):
-                yield self._at(node, "off_allowlist", f"brush.{key} is not among the methods of this domain")
+                detail = f"brush.{key} is not among the methods of this domain{self._instead(key)}"
+                yield self._at(node, "off_allowlist", detail)
         if "constructor" in access.keys and node.parent and node.parent.type == "member_expression":
             yield self._at(node, "external_access", "the constructor of a function evaluates code")
+
+    def _instead(self, key: str) -> str:
+        """What may have been meant; the first time also everything that is allowed."""
+        allowed = self.domain.methods if self.domain.enforce_allowlist else names.BRUSH_METHODS | self.domain.methods
+        near = get_close_matches(key, sorted(allowed), n=1)
+        words = f"; did you mean {near[0]}?" if near else ""
+        if not self.told:
+            self.told = True
+            which = "allowed are" if self.domain.enforce_allowlist else "this domain asks for"
+            words += f"{' ' if near else '; '}{which} {', '.join(sorted(self.domain.methods))}"
+        return words
 
     def _p5_static(self, access: Access) -> Iterator[Violation]:
         for key in access.keys:

@@ -83,6 +83,21 @@ def test_the_allowlist_is_the_domains():
     assert codes(check(sketch, free)) == {"unknown_brush_method"}
 
 
+def test_a_wrong_method_is_told_the_nearest_and_once_what_is_allowed():
+    allowed = ", ".join(sorted(DOMAIN.methods))
+    sketch = extract(source("brush.cirle(0, 0, 9);\nbrush.fillBleeds(1);\nbrush.zzz();"))
+    assert [v.detail for v in check(sketch, DOMAIN).violations if v.code == "unknown_brush_method"] == [
+        f"brush.cirle does not exist; did you mean circle? allowed are {allowed}",
+        "brush.fillBleeds does not exist; did you mean fillBleed?",
+        "brush.zzz does not exist",
+    ]
+    free = dataclasses.replace(DOMAIN, enforce_allowlist=False)
+    hint = "brush.lne does not exist; did you mean line? this domain asks for "
+    assert check(extract(source("brush.lne(0, 0, 9, 9);")), free).violations[0].detail == hint + allowed
+    strict = check(extract(source("brush.flowLine(0, 0, 9, 9);")), DOMAIN).violations[0].detail
+    assert strict == f"brush.flowLine is not among the methods of this domain; allowed are {allowed}"
+
+
 @pytest.mark.parametrize("name", sorted(names.P5_REFUSED))
 def test_every_refused_p5_name_is_refused_and_may_be_the_sketchs_own(name):
     code = names.P5_REFUSED[name]
