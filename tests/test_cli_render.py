@@ -141,8 +141,9 @@ def test_a_batch_goes_on_after_a_file_that_cannot_be_read(paint, here):
     write("good.js")
     Path("bad.js").write_bytes(b"\x00\x01\x02\xff" * 100)
     ran = paint("render", "bad.js", "good.js", "--json")
-    assert ran.code == 4
     assert {row["sketch"]: row["passed"] for row in rows(ran)} == {"bad.js": None, "good.js": True}
+    # the same error as alone, once the others are painted
+    assert (ran.code, ran.err) == (2, "paint: bad.js is a binary file, not a sketch.\n")
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from paintcli.attempt import Attempt
     from paintcli.backends.protocols import Renderer
     from paintcli.domains import Domain
+    from paintcli.errors import UsageError
     from paintcli.settings import Settings
 
 
@@ -57,8 +58,9 @@ def render(
 ) -> None:
     """Paint sketches and say what the gate makes of them.
 
-    The painting of `rose.js` is `rose.png` in the current folder, or where -o says. Exit code 3 when a sketch
-    was refused, 4 when one could not be painted through no fault of its own.
+    The painting of `rose.js` is `rose.png` in the current folder, or where -o says. Exit code 2 when an input could
+    not be read, 3 when a sketch was refused, 4 when one could not be painted through no fault of its own; a batch
+    goes on.
 
     **Examples**
 
@@ -85,9 +87,11 @@ def render(
         show = False
 
     with open_renderer(chosen) as painter:
-        rows = paint_all(jobs, painter, subject, chosen, show=show, as_json=as_json, anyway=anyway)
+        rows, unread = paint_all(jobs, painter, subject, chosen, show=show, as_json=as_json, anyway=anyway)
         if watch:
             watch_files(jobs, painter, subject, chosen, show=show, as_json=as_json, anyway=anyway)
+    if unread:
+        raise unread[0]
     if any(row["unavailable"] for row in rows):
         raise typer.Exit(4)
     if any(row["passed"] is False for row in rows):
@@ -149,8 +153,12 @@ def paint_all(
     show: bool,
     as_json: bool,
     anyway: bool,
-) -> list[dict[str, Any]]:
-    """Paint every job, many at once, each saved and told as it is done. Returns the rows of `to_json`, in order."""
+) -> tuple[list[dict[str, Any]], list[UsageError]]:
+    """Paint every job, many at once, each saved and told as it is done. Returns the rows of `to_json`, in order.
+
+    What cannot be read is a usage error: raised at once where it is the only input, else among what is returned, for a
+    batch goes on.
+    """
     import asyncio
 
     from paintcli.attempt import Attempt, attempt
@@ -158,6 +166,8 @@ def paint_all(
     from paintcli.errors import UsageError
     from paintcli.gate import Verdict
     from paintcli.sketch import extract
+
+    unread: list[UsageError] = []
 
     async def one(index: int, limit: asyncio.Semaphore, bar: Any) -> dict[str, Any]:
         name, picture = jobs[index]
@@ -174,7 +184,8 @@ def paint_all(
             except UsageError as error:
                 if len(jobs) == 1:
                     raise
-                result = Attempt(extract(""), chosen.seed, Verdict(()), unavailable=str(error))  # a batch goes on
+                unread.append(error)
+                result = Attempt(extract(""), chosen.seed, Verdict(()), unavailable=str(error))
             await asyncio.to_thread(save, result, picture)
         bar.advance(bar.tasks[0].id)
         row = to_json(result, name, picture)
@@ -197,7 +208,7 @@ def paint_all(
                 o.show(Image.open(row["png"]), row["sketch"] if len(rows) > 1 else "")
     if not as_json:
         print_table(rows, o.err() if any(picture == STDIN for _, picture in jobs) else o.out())
-    return rows
+    return rows, unread
 
 
 def save(result: Attempt, picture: str) -> None:
