@@ -239,7 +239,18 @@ def test_a_policy_that_wins_nothing_gets_a_rung_of_its_own(paint, tmp_path, wash
 def test_train_warns_by_a_calibration_on_record(paint, tmp_path, washes_pool):
     folder = make_pool(tmp_path / "pool", per_tier=5)
     pool = Pool.load(folder)
-    arguments = ("train", "--mix", "judge=1", "--judge", "taste", "--pool", folder, "--dry-run")
+    arguments = (
+        "train",
+        "--mix",
+        "judge=1",
+        "--judge",
+        "taste",
+        "--pool",
+        folder,
+        "--dry-run",
+        "--model",
+        tiny(tmp_path),
+    )
     assert calibration.warning(pool) is None and "no comparison that can be won" not in paint(*arguments).out
     run = make_run(tmp_path / "small", verdicts_for(pool, lose, lose))
     assert paint("pool", "calibrate", run, "--pool", folder, "--record").code == 0
@@ -257,6 +268,17 @@ def test_train_warns_by_a_calibration_on_record(paint, tmp_path, washes_pool):
     (folder / "calibration.json").write_text("[]")
     with pytest.raises(UsageError, match="is no calibration"):
         calibration.warning(Pool.load(folder))
+
+
+def tiny(tmp_path):
+    """A model of which only the configuration is there: all that a dry run reads."""
+    from transformers import Qwen3Config
+
+    Qwen3Config(
+        vocab_size=64, hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2,
+        num_key_value_heads=2, head_dim=16,
+    ).save_pretrained(tmp_path / "model")  # fmt: skip
+    return tmp_path / "model"
 
 
 def test_a_run_says_once_that_it_wins_nothing():
