@@ -123,35 +123,40 @@ def sequential(wins: int, ties: int, losses: int, level: float = LEVEL) -> Share
     votes = wins + ties + losses
     if not votes:
         return Share(math.nan, 0.0, 1.0, 0)
-    low, high = _interval(wins, ties, losses, level)
+    low, high = (_bound(end, wins, ties, losses, level) for end in (0.0, 1.0))
     return Share((wins + ties / 2) / votes, low, high, votes)
 
 
-def _interval(wins: int, ties: int, losses: int, level: float) -> tuple[float, float]:
-    """The two m where K(m) = 1/level. K is convex on a logarithmic scale (1/m and 1/(1 − m) are, and so are their
-    sums and products), and at most 1 at the observed rate, so each lies between that rate and an end."""
+def log_capital(rate: float, wins: int, ties: int, losses: int) -> float:
+    """log K(rate) of `sequential`, 0 < rate < 1: the evidence against a supposed win rate."""
     import numpy as np
 
     # the substitution q = sin² turns Beta(½, ½) into equal weights; a finite set of gamblers is as valid as a continuum
     q = np.sin((np.arange(400) + 0.5) / 400 * math.pi / 2) ** 2
+    won, lost = q / rate, (1 - q) / (1 - rate)
+    logarithm = wins * np.log(won) + losses * np.log(lost) + ties * np.log((won + lost) / 2)
+    top = logarithm.max()
+    return float(top + np.log(np.exp(logarithm - top).mean()))
+
+
+def _bound(end: float, wins: int, ties: int, losses: int, level: float) -> float:
+    """Where K = 1/level between the observed rate and `end`, 0 or 1; `end` where it never is.
+
+    There is one such place: K is at most 1 at the observed rate, and convex on a logarithmic scale, as 1/m and
+    1/(1 − m) are, and their sums and products.
+    """
     rate = (wins + ties / 2) / (wins + ties + losses)
-
-    def holds(m: float) -> bool:
-        won, lost = q / m, (1 - q) / (1 - m)
-        logarithm = wins * np.log(won) + losses * np.log(lost) + ties * np.log((won + lost) / 2)
-        top = logarithm.max()
-        return bool(top + np.log(np.exp(logarithm - top).mean()) < -math.log(level))
-
-    def bound(end: float) -> float:
-        inside, outside = min(max(rate, NARROW), 1 - NARROW), min(max(end, NARROW / 2), 1 - NARROW / 2)
-        if holds(outside):
-            return end
-        while abs(outside - inside) > NARROW:
-            middle = (inside + outside) / 2
-            inside, outside = (middle, outside) if holds(middle) else (inside, middle)
-        return outside
-
-    return bound(0.0), bound(1.0)
+    inside, outside = min(max(rate, NARROW), 1 - NARROW), min(max(end, NARROW / 2), 1 - NARROW / 2)
+    most = -math.log(level)
+    if log_capital(outside, wins, ties, losses) < most:
+        return end
+    while abs(outside - inside) > NARROW:
+        middle = (inside + outside) / 2
+        if log_capital(middle, wins, ties, losses) < most:
+            inside = middle
+        else:
+            outside = middle
+    return outside
 
 
 NARROW = 1e-5

@@ -151,6 +151,8 @@ class Wanted:
 
     def matches(self, entry: Reference) -> bool:
         """The words given: the whole tier, a part of the family or generator, of the subject; case does not count."""
+        if entry.row.get("gate_errors") and not self.everything and not self.tier:
+            return False  # refused: who paints like that earns nothing, however fine it looks
         families = f"{entry.family}\n{entry.row.get('generator_model') or ''}".lower()
         return (
             self.tier.lower() in ("", entry.tier)
@@ -289,8 +291,6 @@ class Rating(PoolSitting):
             return False
         if self.wanted.everything or self.wanted.tier:
             return True
-        if entry.row.get("gate_errors"):  # refused: who paints like that earns nothing, however fine it looks
-            return False
         if self.wanted.unrated:
             return not entry.tier
         return not self.ratings.own(self.rater, entry.name) and (not entry.tier or entry.name in self.ratings.before)

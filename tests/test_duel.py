@@ -1,6 +1,7 @@
 """A duel: blind, fair pairs, an interval that may be stopped on, no vote lost, in a terminal and on the page."""
 
 import json
+import math
 import os
 import signal
 import time
@@ -16,7 +17,7 @@ from paintcli.backends.sitting_page import PageServer
 from paintcli.duel import Duel, Side, matches
 from paintcli.errors import UsageError
 from paintcli.judging import wilson
-from paintcli.preference import MARGIN, decided, sequential
+from paintcli.preference import MARGIN, decided, log_capital, sequential
 
 
 def make_samples(folder: Path, count: int, layers: int, subjects=("a hibiscus",), seeds=None, hand="windy") -> Path:
@@ -53,31 +54,34 @@ def paths(rate: float, ties: float, count: int, length: int, seed: int = 0) -> n
     return np.where(random.random((count, length)) < ties, 0.5, (random.random((count, length)) < win).astype(float))
 
 
-def ever_outside(votes: np.ndarray, rate: float, interval) -> float:
-    """Share of paths on which the true rate is outside the interval after any vote."""
-    known: dict[tuple[int, int, int], bool] = {}
-
-    def outside(state):
-        if state not in known:
-            share = interval(*state)
-            known[state] = not share.low <= rate <= share.high
-        return known[state]
-
+def ever(votes: np.ndarray, wrong) -> float:
+    """Share of paths of which `wrong` (of wins, ties and losses) holds after any vote."""
+    known: dict[tuple[int, ...], bool] = {}
     counts = np.stack([np.cumsum(votes == s, axis=1) for s in (1.0, 0.5, 0.0)], axis=2)
-    return float(np.mean([any(outside(tuple(map(int, state))) for state in path) for path in counts]))
+    for state in {tuple(map(int, state)) for state in counts.reshape(-1, 3)}:
+        known[state] = wrong(*state)
+    return float(np.mean([any(known[tuple(map(int, state))] for state in path) for path in counts]))
 
 
 def test_stopping_on_the_interval_keeps_its_promise_where_wilsons_does_not():
     """300 people of 60 votes each, looking after every vote: ever wrong at most 5 %; the usual interval far more."""
     votes = paths(0.6, 0.0, 300, 60)
-    assert ever_outside(votes, 0.6, sequential) <= 0.05
-    assert ever_outside(votes, 0.6, lambda wins, _, losses: wilson(wins, wins + losses)) > 0.15
+
+    def outside(share):
+        return not share.low <= 0.6 <= share.high
+
+    assert ever(votes, lambda *state: outside(sequential(*state))) <= 0.05
+    assert ever(votes, lambda wins, _, losses: outside(wilson(wins, wins + losses))) > 0.15
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("rate", "ties"), [(0.5, 0.0), (0.5, 0.4), (0.7, 0.2), (0.9, 0.0)])
 def test_coverage_over_long_sessions(rate, ties):
-    assert ever_outside(paths(rate, ties, 1000, 200, seed=1), rate, sequential) <= 0.05
+    """1,000 people of 200 votes. That the true rate is inside is that K there is under 20: no bound need be found."""
+    votes = paths(rate, ties, 1000, 200, seed=1)
+    assert ever(votes, lambda *state: log_capital(rate, *state) >= math.log(20)) <= 0.05
+    state = (int((votes[0] == 1).sum()), int((votes[0] == 0.5).sum()), int((votes[0] == 0).sum()))
+    share = sequential(*state)
+    assert log_capital(share.low, *state) == pytest.approx(math.log(20), abs=0.01)
 
 
 def test_the_formula_against_numbers_integrated_otherwise():
