@@ -15,6 +15,7 @@ import pytest
 pytest.importorskip("torch")
 
 import tiny_policy
+from loopback_hub import HubServer
 from test_pool import listed
 from test_studio import REFUSED, Down, renderer, wash  # noqa: F401  (a fixture)
 from washes import make_pool, read_rows, write_rows
@@ -238,7 +239,19 @@ def test_what_could_not_be_judged_is_asked_again_and_nothing_else(tmp_path, cach
 @pytest.mark.timeout(600)
 def test_a_killed_exam_goes_on(tmp_path, cache, paint):
     folder = sketches(tmp_path / "discs", [wash(200 + 10 * i, 200) for i in range(12)])
-    command = [*COMMAND, "exam", str(folder), "-n", "12", "--judge", "taste", "--pool", str(starter())]
+    command = [
+        *COMMAND,
+        "exam",
+        str(folder),
+        "-n",
+        "12",
+        "--judge",
+        "taste",
+        "--pool",
+        str(starter()),
+        "--deadline",
+        "240",
+    ]
     process = subprocess.Popen(command, cwd=tmp_path, start_new_session=True, stderr=subprocess.PIPE)
     while not any(p.read_bytes().count(b"\n") >= 8 for p in cache.glob("*/metadata.jsonl")):
         assert process.poll() is None, process.stderr.read()
@@ -249,7 +262,7 @@ def test_a_killed_exam_goes_on(tmp_path, cache, paint):
     (there,) = cache.glob("*/")
     done = {p: p.stat().st_mtime_ns for p in there.glob("images/*950000-*.png")}
     assert len(done) == 8 and not list(cache.glob("*.json"))
-    rest = paint("exam", folder, "-n", "12", "--judge", "taste", "--pool", starter(), "--json")
+    rest = paint("exam", folder, "-n", "12", "--judge", "taste", "--pool", starter(), "--deadline", "240", "--json")
     assert rest.code == 0, rest.err
     (row,) = map(json.loads, rest.out.splitlines())
     assert row["samples"] == 12 and all(p.stat().st_mtime_ns == at for p, at in done.items())
@@ -270,7 +283,7 @@ def test_it_ranks_planted_policies(tmp_path, cache, paint):
     sketches(tmp_path / "half", [*loved[:4], *[REFUSED.replace("300, 300", f"300, {i}") for i in range(4)]])
     sketches(tmp_path / "flat", [wash(220 + 20 * i, 200) for i in range(8)])
     names = [tmp_path / name for name in ("flat", "half", "loved")]
-    ran = paint("exam", *names, "-n", "8", "--judge", "taste", "--pool", starter(), "--json")
+    ran = paint("exam", *names, "-n", "8", "--judge", "taste", "--pool", starter(), "--deadline", "240", "--json")
     assert ran.code == 0, ran.err
     *ranked, one, two, three = map(json.loads, ran.out.splitlines())
     assert [Path(r["name"]).name for r in ranked] == ["loved", "half", "flat"]
@@ -386,9 +399,14 @@ def project(tmp_path_factory):
         'mix = "gate=0.5,judge=0.5"\n'
         'model = "./model"\nprecision = "fp32"\ngradient_checkpointing = false\ngenerations = 4\nmicro_batch = 4\n'
         "max_completion = 96\nprobe = 0\ntop_p = 1.0\ntop_k = 0\ndevice = 'cpu'\njudge = 'taste'\nsteps = 2\n"
-        "exam_samples = 8\n"
+        "exam_samples = 8\ndeadline = 240\n"
     )
     return folder
+
+
+@pytest.fixture(scope="module")
+def first(project):
+    return train(project, "first", "--exam-every", "2")
 
 
 def train(project, tag, *arguments, cache="cache"):
@@ -401,19 +419,59 @@ def train(project, tag, *arguments, cache="cache"):
 
 @pytest.mark.browser
 @pytest.mark.timeout(600)
-def test_a_run_is_examined_as_it_goes_and_again_for_nothing(project, paint, monkeypatch):
-    run, lines = train(project, "first", "--exam-every", "2")
+def test_a_run_is_examined_as_it_goes_and_again_for_nothing(project, first, paint, monkeypatch):
+    run, lines = first
     rows = rollouts.read_exams(run / rollouts.EXAM)
     assert [r["step"] for r in rows] == [0, 2] and [line["exam"] for line in lines if "exam" in line] == rows
     assert all(r["low"] <= r["score"] <= r["high"] and r["samples"] == 8 for r in rows)
     assert len({r["key"] for r in rows}) == 2 and len({r["exam"] for r in rows}) == 1
     assert all((run / "exams" / f"{r['key']}.json").is_file() for r in rows)
     monkeypatch.chdir(project)
+    report = json.loads(paint("analyze", run, "--json", "--html", project / "report.html").out)
+    series, change = report["exam"]["series"], report["exam"]["change"]
+    assert [row["score"] for row in series] == [row["score"] for row in rows]
+    assert change["value"] == pytest.approx(rows[1]["score"] - rows[0]["score"], abs=1e-5)
+    assert change["low"] <= change["value"] <= change["high"] and "In the exam it " in report["verdict"][1]
+    assert "Exam by steps done" in (project / "report.html").read_text()
     monkeypatch.setenv("PAINT_CACHE", str(project / "another"))  # the run keeps its own results
     again = paint("exam", "-n", "8", "--json")
     assert again.code == 0, again.err
     told = json.loads(again.out)
     assert {name: told[name] for name in rows[1]} == rows[1] and not list((project / "another").glob("exam/*/"))
+
+
+@pytest.mark.browser
+@pytest.mark.timeout(600)
+def test_an_adapter_on_the_hub_is_found_and_loaded(project, first, tmp_path, paint, monkeypatch):
+    """Fetched by the real client from a Hub on this machine; examined, it is the adapter of the same bytes."""
+    from huggingface_hub import constants
+
+    from paintcli.backends import local
+    from paintcli.training import sampling
+
+    monkeypatch.chdir(project)
+    adapter = first[0] / "adapter"
+    files = {p.name: p.read_bytes() for p in adapter.iterdir()}
+    with HubServer() as hub:
+        hub.connect(monkeypatch)
+        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+        local.hub_answers.cache_clear()
+        hub.repo("models", "me/painter", files)
+        hub.repo("models", "me/base", {"config.json": b"{}"})
+        shutil.copytree(adapter, tmp_path / "alone")
+        assert exam.entrant("me/painter").digest == exam.entrant(str(tmp_path / "alone")).digest
+        found = sampling.find("me/painter")
+        assert found.name == "me--painter" and found.recipe.model == "./model"
+        policy = sampling.load(found)
+        assert any("lora_B" in name and weights.any() for name, weights in policy.model.named_parameters())
+        for repo, words in (("me/nobody", "There is no model me/nobody on the Hub"), ("me/base", "holds no adapter_")):
+            for command in ("sample", "exam"):
+                refused = paint(command, repo)
+                assert refused.code == 1 and words in refused.err and len(refused.err.splitlines()) == 1
+    local.hub_answers.cache_clear()
+    offline = paint("sample", "me/elsewhere")
+    assert offline.code == 1 and "the Hub cannot be reached" in offline.err
+    local.hub_answers.cache_clear()
 
 
 @pytest.mark.slow

@@ -130,6 +130,22 @@ def curve(report: dict[str, Any]) -> str:
     return _svg(f"Mean reward by step, {number(gain['first'])} to {number(gain['last'])}", parts)
 
 
+def exams(report: dict[str, Any]) -> str:
+    """The exam's score by step, each with its interval as a whisker."""
+    rows = [row for row in (report["exam"] or {}).get("series", []) if row["low"] is not None]
+    if not rows:
+        return ""
+    steps = [row["step"] for row in rows]
+    plane = _Plane(steps, [row[end] for row in rows for end in ("low", "high")])
+    parts = [*plane.axes(), plane.line(steps, [row["score"] for row in rows], "mean")]
+    for row in rows:
+        x, ends = plane.x(row["step"]), (plane.y(row["low"]), plane.y(row["high"]))
+        title = f"<title>after {row['step']} steps: {row['score']:.3f} ({row['low']:.3f}–{row['high']:.3f})</title>"
+        parts.append(f'<line class="whisker" x1="{x:.1f}" x2="{x:.1f}" y1="{ends[0]:.1f}" y2="{ends[1]:.1f}"/>')
+        parts.append(f'<circle class="dot" cx="{x:.1f}" cy="{plane.y(row["score"]):.1f}" r="4">{title}</circle>')
+    return _svg(f"Exam by steps done, {number(rows[0]['score'])} to {number(rows[-1]['score'])}", parts)
+
+
 def curves(reports: list[dict[str, Any]]) -> str:
     """Several runs' running means, named at their ends."""
     every = [w[0] for r in reports for w in window(r["series"]["reward"]) if w]

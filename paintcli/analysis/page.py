@@ -67,6 +67,11 @@ def _one(report: dict[str, Any], pictures: dict[str, Image | bytes | None], leve
         charts.curve(report),
         "Mean reward by step (dots), running mean and its 95 % interval over the window." + adjusted,
     )
+    yield _figure(
+        charts.exams(report),
+        "The exam: mean win share against reserved references, the same samples' seeds each time; 95 % for other "
+        "samples and other references.",
+    )
     yield from _html([terminal.thirds_table(report)])
     formula = ""
     if parts := report["decomposition"]:

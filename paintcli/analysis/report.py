@@ -14,6 +14,7 @@ Keys (all always there; null or empty where the data cannot say). An interval is
 - draw: {"basis", "reason", "judge_sd", "reward_sd", "share_of_step_noise", "adjusted": {…, "curve"}, "hardest",
   "easiest", "between": {"from", "to", "reward", "change", "terms", "draw", "draw_share"}}
 - health, hacking, code, colours: see the modules of these names
+- exam: what the run's exams say, see its module; null for a run without
 - flat: {"fault", "evidence"} for a run without a sure gain, else null
 - series: per step: "step", "reward", and for rollouts "best", "median", "worst"
 - distributions: for each third the rollouts per bin of reward, 20 bins from 0 to 1 (null for a curve)
@@ -30,6 +31,7 @@ import numpy as np
 from paintcli.analysis.code import code
 from paintcli.analysis.colours import colours
 from paintcli.analysis.draw import draw
+from paintcli.analysis.exam import exam
 from paintcli.analysis.gain import Options, _plain, gain
 from paintcli.analysis.health import hacking, health
 from paintcli.analysis.sources import Run
@@ -65,6 +67,7 @@ def analyse(run: Run, options: Options, advance: Callable[[], None] = lambda: No
         "hacking": hacking(steps),
         "code": code(steps, options.targets),
         "colours": palette,
+        "exam": exam(run.folder),
         "flat": None,
         "series": {
             "step": steps.numbers.astype(int).tolist(),
@@ -191,6 +194,7 @@ def verdict(report: dict[str, Any]) -> list[str]:
         said.append(f"It got worse: {ends}, {spanned(change)}, slope t {signed(t, 2)}.")
     else:
         said.append(f"No learning to be seen: {ends}, {spanned(change)}, slope t {signed(t, 2)}.")
+    said += _exam_sentence(report["exam"])
     if report["flat"]:
         fault = report["flat"]["fault"]
         said.append(
@@ -229,6 +233,19 @@ def verdict(report: dict[str, Any]) -> list[str]:
     said += _draw_sentences(report["draw"])
     said += _warnings(report)
     return said
+
+
+def _exam_sentence(exam: dict[str, Any] | None) -> list[str]:
+    """What the frozen references say: no draw and no mix has a part in it."""
+    if exam is None or exam["change"]["low"] is None:
+        return []
+    change, (first, *_, last) = exam["change"], exam["series"]
+    found = "got better" if change["low"] > 0 else "got worse" if change["high"] < 0 else "shows no sure change"
+    return [
+        f"In the exam it {found}: {number(first['score'])} after {first['step']} steps, {number(last['score'])} after "
+        f"{last['step']}, {spanned(change)} on the same {exam['samples']} seeds and {exam['references']} reserved "
+        "references."
+    ]
 
 
 def _draw_sentences(draw: dict[str, Any]) -> list[str]:

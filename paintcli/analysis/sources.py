@@ -89,6 +89,8 @@ class Run:
     """Columns that the data does not have and the analysis could have used."""
     notes: list[str] = field(default_factory=list)
     """What was odd about the data, one sentence each."""
+    folder: Path | None = None
+    """The run folder on this disk; None for a curve, a table, or a folder of several runs."""
     _code: Callable[[Sequence[int]], list[str]] = field(default=lambda rows: ["" for _ in rows], repr=False)
     _pictures: Callable[[Sequence[int]], Iterator[bytes | None]] = field(
         default=lambda rows: iter([None] * len(rows)), repr=False
@@ -161,8 +163,10 @@ def _load_folder(path: Path) -> list[Run]:
                 gather.table_csv(folder / "metadata.csv")
             found = gather.runs()
             curve = folder / rollouts.CURVE
-            if curve.is_file() and len(found) == 1:
-                found[0].curve = _curve_columns(curve)
+            if len(found) == 1:
+                found[0].folder = folder
+                if curve.is_file():
+                    found[0].curve = _curve_columns(curve)
             runs += found
         return runs
     tables = sorted(path.rglob("*.parquet"))

@@ -31,7 +31,7 @@ from paintcli.pool import REFUSED_TIER, Draw, Pool, Reference, fair_order, locke
 from paintcli.reward import Assessor, Mix
 from paintcli.rollouts import EXAM, EXAM_COLUMNS
 from paintcli.training import probe, sampling
-from paintcli.training.recipe import Recipe
+from paintcli.training.recipe import EXAM_REFERENCES, Recipe
 from paintcli.training.studio import Studio, open_studio
 from paintcli.training.task import Group, Sample
 
@@ -42,10 +42,8 @@ if TYPE_CHECKING:
     from paintcli.backends.loop import Loop
 
 SAMPLES = 32
-"""Unless told otherwise. More narrow the interval little: with twelve references half of it is the references'."""
+"""Unless told otherwise."""
 LEAST_SAMPLES = 8
-REFERENCES = 12
-"""Reserved references met, or all there are: 32 samples × 12 × two orders are 768 questions to the judge."""
 LEAST_REFERENCES = 4
 GROUP = 8
 """Samples written in one batch: of the exam, not of the run, as the batch decides what a seed writes."""
@@ -80,8 +78,8 @@ class Exam:
                 f"An exam needs {LEAST_REFERENCES} references that training never draws, and {pool.path} reserves "
                 f"{len(kept)} of its {len(pool.rated)} paintings: rate more, or mark some with the column reserved."
             )
-        if len(kept) > REFERENCES:
-            kept = list(pool.draw(shares_of(REFERENCES), entries=kept).references)
+        if len(kept) > EXAM_REFERENCES:
+            kept = list(pool.draw(shares_of(EXAM_REFERENCES), entries=kept).references)
         return cls(domain, pool, judge, tuple(sorted(kept, key=lambda r: r.name)), samples)
 
     @property

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from paintcli.training.memory import Part as Phase
-from paintcli.training.recipe import Recipe
+from paintcli.training.recipe import EXAM_REFERENCES, Recipe
 
 TOKENS = 2000
 """Mean completion length of the published runs."""
@@ -17,6 +17,9 @@ PUBLISHED_STEP = {"hps-only": 1067.0, "judge-led": 1139.0, "hps-led": 1055.0}
 
 PAINTING = 1.2
 """Seconds a painting of real length takes one worker (measured: 1.07–1.24 on one of two cores)."""
+
+JUDGING = 0.4
+"""Seconds a comparison takes, assumed."""
 
 SET_UP = 1800.0
 """Seconds a Job needs before its first step: image, wheels, 70 GB of weights."""
@@ -28,6 +31,8 @@ class Pace:
 
     phases: tuple[Phase, ...]
     steps: int
+    exams: float = 0.0
+    """Seconds of all the exams together."""
 
     @property
     def step(self) -> float:
@@ -35,7 +40,7 @@ class Pace:
 
     @property
     def run(self) -> float:
-        return self.step * self.steps
+        return self.step * self.steps + self.exams
 
     @property
     def timeout_hours(self) -> int:
@@ -67,7 +72,15 @@ def estimate(recipe: Recipe, config: Any, parameters: int, gpu: bool) -> Pace:
         mix = recipe.weights()
         if mix.wants("judge") and recipe.judge != "taste":
             questions = recipe.generations * recipe.references * 2
-            phases.append(Phase("judging", 0.4 * questions, f"{questions} comparisons at 0.4 s, assumed"))
+            phases.append(Phase("judging", JUDGING * questions, f"{questions} comparisons at {JUDGING} s, assumed"))
         if mix.wants("hpsv3") and recipe.scorer != "taste":
             phases.append(Phase("scoring", 0.3 * recipe.generations, "0.3 s a painting, assumed"))
-    return Pace(tuple(phases), recipe.steps)
+    return Pace(tuple(phases), recipe.steps, exams(recipe, phases) if recipe.exam_every else 0.0)
+
+
+def exams(recipe: Recipe, phases: list[Phase]) -> float:
+    """Seconds: every sample is written and painted as in a step, and meets all of the exam's references."""
+    each = sum(p.size for p in phases if p.name in ("writing", "painting")) / recipe.generations
+    if recipe.judge != "taste":
+        each += JUDGING * EXAM_REFERENCES * 2
+    return each * recipe.exam_samples * (math.ceil(recipe.steps / recipe.exam_every) + 1)

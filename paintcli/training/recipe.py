@@ -20,6 +20,9 @@ CONTROL = "control"
 JUDGE = "hub:Qwen/Qwen3-VL-30B-A3B-Instruct"
 """The judge of the published runs."""
 
+EXAM_REFERENCES = 12
+"""Reserved references an exam meets, or all there are: 32 samples × 12 × two orders are 768 questions to the judge."""
+
 TOKEN_NORMALISED = ("dapo", "cispo")
 """Losses whose denominator is the batch's tokens: only there can a rollout without a reward weigh nothing."""
 
