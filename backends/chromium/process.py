@@ -103,8 +103,11 @@ _alive: weakref.WeakSet[BrowserProcess] = weakref.WeakSet()
 
 
 def sandboxed() -> bool:
-    """Chromium's sandbox is on unless we are root, where Chromium refuses to start with it."""
-    return not (hasattr(os, "geteuid") and os.geteuid() == 0)
+    """Chromium's sandbox is on unless we are root, where Chromium refuses to start with it, or PAINT_SANDBOX is "off".
+
+    In a container an ordinary user lacks the rights it is built with: there the container is the sandbox.
+    """
+    return os.environ.get("PAINT_SANDBOX") != "off" and not (hasattr(os, "geteuid") and os.geteuid() == 0)
 
 
 class BrowserProcess:

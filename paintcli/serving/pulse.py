@@ -30,7 +30,7 @@ class Pulse:
     def __init__(self, name: str, probe: Callable[[], Awaitable[object]] | None = None) -> None:
         self.name = name
         self.under_way = 0
-        self.answers = 0
+        self.begun = 0
         self._probe = probe
         self._trouble = ""
         self._at = 0.0 if name.startswith("hub") else time.monotonic()
@@ -40,6 +40,7 @@ class Pulse:
     def watching(self) -> Iterator[None]:
         """Around every question: its end is a sign of life, a PaintError one of trouble."""
         self.under_way += 1
+        self.begun += 1
         try:
             yield
         except PaintError as error:
@@ -47,12 +48,11 @@ class Pulse:
             raise
         else:
             self._trouble, self._at = "", time.monotonic()
-            self.answers += 1
         finally:
             self.under_way -= 1
 
     async def look(self) -> dict[str, Any]:
-        """{"name", "state": "ok"|"down"|"unknown", "why", "seconds_ago", "under_way", "answers"}.
+        """{"name", "state": "ok"|"down"|"unknown", "why", "seconds_ago", "under_way", "asked"}.
 
         Asks the backend when nobody did lately, and waits for it no longer than GLANCE.
         """
@@ -64,7 +64,7 @@ class Pulse:
         state = "down" if self._trouble else "ok" if self._at else "unknown"
         told = {"name": self.name, "state": state, "why": self._trouble, "under_way": self.under_way}
         ago = round(time.monotonic() - self._at, 1) if self._at else None
-        return {**told, "answers": self.answers, "seconds_ago": ago}
+        return {**told, "asked": self.begun, "seconds_ago": ago}
 
     async def _ask(self) -> None:
         assert self._probe is not None
