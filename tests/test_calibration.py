@@ -289,3 +289,30 @@ def test_a_run_says_once_that_it_wins_nothing():
     lucky = calibration.Hope()
     assert not any(lucky.saw(shares) for shares in ([0.0] * 40, [0.0, 0.5], *[[0.0] * 32] * 5))
     assert calibration.Hope().saw([]) is None
+
+
+def test_the_run_itself_says_it(tmp_path):
+    """A task whose every comparison is lost: the recorder of a run tells it as a note, at the step where it is sure."""
+    from paintcli.backends.loop import Loop
+    from paintcli.training.recipe import compose
+    from paintcli.training.run import Recorder
+    from paintcli.training.task import Group, Sample
+
+    class Losing:
+        async def assess(self, samples, step):
+            lost = [
+                {"reference": f"r{i}", "tier": "love", "forward": 0.0, "backward": 0.0, "score": 0.0} for i in range(4)
+            ]
+            rows = [
+                (Rollout(run="", step=step, position_in_group=i, reward=0.1, gate=1.0, comparisons=lost), None)
+                for i in range(len(samples))
+            ]
+            return Group(rows)
+
+    events, loop = [], Loop()
+    recorder = Recorder(Losing(), loop, RunFolder(tmp_path / "run"), compose("judge=1"), events.append)
+    for step in range(4):
+        recorder.assess([Sample("a reply", 9, "stop") for _ in range(8)], step, 0.0)
+    loop.close()
+    notes = [(e.step, e.text) for e in events if e.kind == "note"]
+    assert len(notes) == 1 and notes[0][0] == 1 and notes[0][1].startswith("64 comparisons, and every one was lost")
