@@ -161,20 +161,17 @@ def check(what: str, sources: list[str], repo: str | None, source: str | None, h
 
 def contents(kinds: tuple[str, ...], sources: list[str], chosen: Settings, source: str | None) -> dict[str, Any]:
     """The pool and the runs that are meant. Raises UsageError where there are none."""
-    from dataclasses import replace
-
     from paintcli.cli.analyze import newest_run
-    from paintcli.cli.chosen import find_pool
     from paintcli.errors import UsageError
+    from paintcli.pool import resolve
 
     found: dict[str, Any] = {}
     if source:
         return found
     if "pool" in kinds:
-        if sources and len(kinds) == 1:
-            chosen = replace(chosen, pool=sources[0])
-        found["pool"] = find_pool(chosen)
-        if not chosen.pool and not found["pool"].origin.startswith("the project's"):
+        named = sources[0] if sources and len(kinds) == 1 else chosen.pool
+        found["pool"] = resolve(named, chosen.project, chosen.domain)
+        if not named and not found["pool"].origin.startswith("the project's"):
             raise UsageError("You have no pool of your own here to publish: name one, or --pool.")
     if set(kinds) & {"rollouts", "adapter", "gallery", "trackio"}:
         found["runs"] = tuple(sources or [str(newest_run(chosen.project))])

@@ -21,6 +21,8 @@ from paintcli.files import reason, write_atomic
 from paintcli.pool import Pool, licence_problems, write_rows
 from paintcli.publishing import cards
 
+SPACES = Path(__file__).parents[2] / "spaces"
+"""Where the Spaces' folders lie in a checkout; nowhere when installed from a wheel."""
 MANIFEST = "paint.json"
 CHART = "curve.svg"
 LICENCES = (
@@ -281,7 +283,7 @@ def space(name: str, into: Path) -> None:
     """The Space `spaces/NAME` of this project with the project's wheel. Raises PaintError outside a checkout."""
     from paintcli.training.hub import build_wheel
 
-    source = Path(__file__).parents[2] / "spaces" / name
+    source = SPACES / name
     if not (source / "README.md").is_file():
         raise PaintError(f"The Space {name} is built from a checkout of paint (spaces/{name}): run this from one.")
     shutil.copytree(source, into, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__", "*.pyc", ".*"))

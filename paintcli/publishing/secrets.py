@@ -103,14 +103,15 @@ def contents(data: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def png_texts(data: bytes) -> Iterator[bytes]:
-    """The compressed texts of a PNG (zTXt, iTXt), unpacked; plain ones stand in its bytes as they are."""
+    """The texts of a PNG, each by itself (a checksum follows it) and unpacked where it is compressed."""
     at = len(PNG)
     while at + 8 <= len(data):
         size, kind = struct.unpack(">I4s", data[at : at + 8])
         body = data[at + 8 : at + 8 + size]
-        if kind in (b"zTXt", b"iTXt"):
+        if kind in (b"tEXt", b"zTXt", b"iTXt"):
+            yield body
             start = body.find(b"\x78")  # where a zlib stream begins: after keyword, flags and language
-            while start >= 0:
+            while start >= 0 and kind != b"tEXt":
                 try:
                     yield zlib.decompressobj().decompress(body[start:], UNPACKED)
                     break

@@ -26,10 +26,14 @@ MOST_FILES = 1000
 """Files in one commit: what the Hub's own client goes up to."""
 MOST_BYTES = 100 << 20
 """Bytes of small files in one commit, which travel in its body."""
-LAST = ("README.md", "metadata.jsonl", "unpainted.jsonl", MANIFEST)
-"""In the last commit when there are several: until then the repository describes what was there before."""
+LAST = ("README.md", "metadata.jsonl", "unpainted.jsonl")
+"""In the last commit when there are several: until then the repository describes what was there before. The manifest
+and what is deleted go in the first: by it the next attempt knows the repository again."""
 FRESH = {".gitattributes", "README.md"}
 """What a repository holds that was just made on the site."""
+
+FAILURES = (HfHubHTTPError, httpx2.HTTPError, OSError, ValueError, RuntimeError)
+"""What the Hub's client raises: for an answer, for none, for metadata the Hub refuses, for a file that did not go."""
 
 Told = Callable[[str], None]
 
@@ -260,12 +264,11 @@ def commit(
         api.preupload_lfs_files(repo, additions, repo_type=repo_type, free_memory=False)
     batches = list(batched(additions))
     for number, batch in enumerate(batches or [[]], 1):
-        last = number >= len(batches)
-        operations = [*batch, *(CommitOperationDelete(name) for name in gone if last)]
+        operations = [*batch, *(CommitOperationDelete(name) for name in gone if number == 1)]
         message = title if len(batches) <= 1 else f"{title}, part {number} of {len(batches)}"
         try:
             made = api.create_commit(repo, operations, commit_message=message, repo_type=repo_type, parent_commit=head)
-        except (HfHubHTTPError, httpx2.HTTPError, OSError, ValueError) as error:
+        except FAILURES as error:
             raise PaintError(f"{visible(api, repo, repo_type, files, head)} ({why(error)}).") from error
         head = made.oid
     return max(len(batches), 1)
@@ -275,7 +278,9 @@ def batched(additions: Sequence[CommitOperationAdd]) -> Iterator[list[CommitOper
     """Commits of at most MOST_FILES files and MOST_BYTES of small ones, with what describes the rest in the last."""
     batch: list[CommitOperationAdd] = []
     size = 0
-    for operation in sorted(additions, key=lambda a: (a.path_in_repo in LAST, a.path_in_repo)):
+    for operation in sorted(
+        additions, key=lambda a: (a.path_in_repo in LAST, a.path_in_repo != MANIFEST, a.path_in_repo)
+    ):
         weight = operation.upload_info.size if operation._upload_mode == "regular" else 0
         if batch and (len(batch) == MOST_FILES or size + weight > MOST_BYTES):
             yield batch
@@ -292,7 +297,7 @@ def visible(api: HfApi, repo: str, repo_type: str, files: Mapping[str, Path], he
     try:
         there = listing(api, repo, repo_type)
         moved = api.repo_info(repo, repo_type=repo_type).sha != head
-    except (HfHubHTTPError, httpx2.HTTPError, OSError):
+    except FAILURES:
         return f"A commit to {repo} failed and the Hub does not say how much of it is up: {again}"
     up = sum(same(path, there.get(name)) for name, path in files.items())
     if up == len(files):
@@ -321,12 +326,14 @@ class sentences:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         if isinstance(error, RepositoryNotFoundError):
             raise Missing(f"{self.what}: the Hub has no such repository, or your token may not see it.") from error
-        if isinstance(error, HfHubHTTPError | httpx2.HTTPError | OSError | ValueError):
+        if isinstance(error, FAILURES):
             raise PaintError(f"{self.what} ({why(error)}).") from error
 
 
 def why(error: Exception) -> str:
     """What went wrong, in words; what the server said where it said something."""
+    if isinstance(error, RuntimeError) and isinstance(error.__cause__, Exception):
+        return f"{jobs.words(error).rstrip('.')}: {why(error.__cause__)}"  # which file, and then why
     if not isinstance(error, HfHubHTTPError):
         return jobs.words(error) or type(error).__name__
     status = error.response.status_code
