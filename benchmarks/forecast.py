@@ -1,13 +1,16 @@
 """Forecasts against outcomes: tiny GRPO runs on the CPU, each foretold from 32 samples taken before its first step.
 
     python -m benchmarks.forecast [--only NAME,…] [--json FILE]
+    python -m benchmarks.forecast --again results/forecast/runs.json
+    python -m benchmarks.forecast --curves tests/data/published/*.csv
 
 The policy is the control task's: a random two-layer model that writes 24 digits. A "painting" is a number read off
 them (the share of sevens, of climbing neighbours, of different digits, of even ones), a "reference" a level of that
 number, and the judge's win share follows from the two, so that every kind of pool and judge can be made: out of reach,
 beneath the policy, indifferent, tossing coins. The trainer, the mix, the draw and the forecast are the real ones.
 
-RESPONSE and LEARNS in paintcli/forecast.py were set on the runs marked `tuning`, then the others were run once.
+The formula, RESPONSE and LEARNS in paintcli/forecast.py were set on the runs marked `tuning`, then the others were run
+once.
 Outcome: mean reward of 64 samples after the run, minus that of 64 before, over every reference that can be drawn; a
 run has learned when that is 0.05 or more.
 """
@@ -29,13 +32,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from paintcli import forecast as fc
 from paintcli.gate import Violation
 from paintcli.judging import Comparison
 from paintcli.pool import Pool, Reference, shares_of
 from paintcli.reward import Mix, combine
-from paintcli.rollouts import Rollout, stream
+from paintcli.rollouts import Rollout, read_curve, stream
 from paintcli.training import control, run
+from paintcli.training.models import configuration
 from paintcli.training.policy import load_policy
 from paintcli.training.recipe import Recipe, compose
 from paintcli.training.task import Group, Sample
@@ -128,9 +134,10 @@ TRIALS = (
     Trial("t-slow", "good pool, rate 1e-6", learning_rate=1e-6, tuning=True),
     Trial("t-slower", "good pool, rate 1e-4", learning_rate=1e-4, tuning=True),
     Trial("t-middle", "good pool, rate 3e-4", learning_rate=3e-4, tuning=True),
+    Trial("t-rare", "one sample in 32 wins, verdicts", "climbing", (0.1, 0.7), verdict, seed=1, tuning=True),
     Trial("t-empty", "the first shown wins, 8 % refused", judge=first_shown, gate=bool, tuning=True),
     Trial("t-far", "levels far, a soft judge", levels=(0.6, 0.95), judge=soft(0.12), tuning=True),
-    Trial("good", "levels about the policy's, verdicts", "climbing", (0.1, 0.7), verdict, seed=1),
+    Trial("good", "levels about the policy's, verdicts", "different", (0.2, 0.8), verdict, seed=19),
     Trial("different", "another number, soft judge", "different", (0.3, 0.9), soft(0.15), seed=2),
     Trial("hard", "no level can be reached, verdicts", "climbing", (0.9, 0.99), verdict, seed=3),
     Trial("hard-2", "no level can be reached, verdicts", "even", (1.05, 1.2), verdict, seed=4),
@@ -251,9 +258,9 @@ def attempt(trial: Trial, folder: Path) -> dict[str, Any]:
 def table(results: Sequence[Mapping[str, Any]]) -> str:
     """Markdown: one line a run."""
     lines = [
-        "| run | what it is | reward before → after | gain | predicted (80 %) | spread | own | live "
+        "| run | what it is | reward before → after | gain | predicted (80 %) | chance | spread | own | live "
         "| forecast | outcome | |",
-        "|---|---|---|---|---|---|---|---|---|---|---|",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for r in results:
         f = r["forecast"]
@@ -261,11 +268,33 @@ def table(results: Sequence[Mapping[str, Any]]) -> str:
         right = (f["verdict"] == "likely to learn") == r["learned"]
         lines.append(
             f"| {r['name']} | {r['what']} | {r['before']:.2f} → {r['after']:.2f} | {r['gain']:+.2f} | "
-            f"{g['value']:+.2f} ({g['low']:+.2f} to {g['high']:+.2f}) | {f['reward']['within_sd']:.3f} | "
-            f"{f['variance']['confirmed']:.0%} | {1 - f['groups']['dead']['value']:.0%} | "
-            f"{f['verdict']} | {'learned' if r['learned'] else 'flat'} | {'✓' if right else '✗'} |"
+            f"{g['value']:+.2f} ({g['low']:+.2f} to {g['high']:+.2f}) | {g['chance']:.0%} | "
+            f"{f['reward']['within_sd']:.3f} | {f['variance']['confirmed']:.0%} | "
+            f"{1 - f['groups']['dead']['value']:.0%} | {f['verdict']} | "
+            f"{'learned' if r['learned'] else 'flat'} | {'✓' if right else '✗'} |"
         )
     return "\n".join(lines)
+
+
+def of_curve(path: Path) -> str:
+    """A published run foretold from its first ten steps' mean and spread of reward, a line of Markdown.
+
+    Its recipe is ours by default. How much of the spread is the policy's own is not in a curve: all and half of it.
+    """
+    rows = read_curve(path)
+    level = sum(float(r["reward"]) for r in rows[:10]) / 10
+    variance = sum(float(r["reward_std"]) ** 2 for r in rows[:10]) / 10
+    last = [float(r["reward"]) for r in rows[-(len(rows) // 3) :]]
+    recipe = compose("judge-led", None, {"steps": len(rows)})
+    plan = fc.plan_of(recipe, configuration(recipe.model))
+    predicted = []
+    for own in (0.5, 1.0):
+        moments = fc.Moments(*(np.array(x) for x in ([[1.0]], [1.0], [[level]], [[variance * own]], [variance])))
+        predicted.append(float(moments.gained(fc.RESPONSE * plan.reach * math.sqrt(plan.generations))[0]))
+    return (
+        f"| {path.stem} | {len(rows)} | {plan.reach:.3f} | {level:.3f} | {math.sqrt(variance):.3f} | "
+        f"{predicted[0]:+.2f} to {predicted[1]:+.2f} | {sum(last) / len(last) - level:+.2f} |"
+    )
 
 
 def main() -> None:
@@ -273,7 +302,13 @@ def main() -> None:
     parser.add_argument("--only", help="names of runs, joined by commas")
     parser.add_argument("--again", type=Path, help="no runs: forecast anew from the replies in this file")
     parser.add_argument("--json", type=Path, help="write every result here too")
+    parser.add_argument("--curves", type=Path, nargs="+", help="no runs: published curves against their forecasts")
     asked = parser.parse_args()
+    if asked.curves:
+        print("| run | steps | reach | reward, first ten steps | spread | predicted gain | gain, last third |")
+        print("|---|---|---|---|---|---|---|")
+        print("\n".join(map(of_curve, asked.curves)))
+        return
     wanted = [t for t in TRIALS if not asked.only or t.name in asked.only.split(",")]
     results = []
     if asked.again:

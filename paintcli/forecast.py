@@ -44,9 +44,10 @@ GROUPS = 2000
 """Groups resampled for the share without a gradient."""
 
 LOW, HIGH = 0.1, 0.9
-"""Bounds of every interval of a gain: the verdict is by the lower one, a chance of one in ten of saying too much."""
+"""Bounds of a gain's interval; the references' agreement is taken at the lower one, so that a few coins that fell
+alike are not taken for a judge."""
 
-ROUNDING = 1e-18
+ROUNDING = 1e-14
 """A variance of rewards below this is rounding."""
 
 PIECES = 100
@@ -121,7 +122,7 @@ class Table:
         samples): how often each sample was drawn.
 
         Σ covariance / Σ product of standard deviations over pairs of references that met the very same samples: 1
-        when every reference orders them alike, whatever the distances; 0 for coins. 1 where no two met the same.
+        when every reference orders them alike, whatever the distances; 0 for coins. NaN where no two told any apart.
         """
         met = np.isfinite(self.shares)
         patterns, which = np.unique(met, axis=0, return_inverse=True)
@@ -133,7 +134,7 @@ class Table:
                 each = _weighted_variance(block, drawn)
                 together += _weighted_variance(block.sum(axis=1, keepdims=True), drawn)[:, 0] - each.sum(axis=1)
                 apart += np.sqrt(each).sum(axis=1) ** 2 - each.sum(axis=1)
-        return np.clip(np.divide(together, apart, out=np.ones(len(times)), where=apart > ROUNDING), 0, 1)
+        return np.clip(safe_divide(together, np.where(apart > ROUNDING, apart, 0)), 0, 1)
 
 
 def _weighted_variance(values: np.ndarray, times: np.ndarray) -> np.ndarray:
@@ -220,18 +221,20 @@ class Signal:
 
 @dataclass(frozen=True)
 class Gain:
-    """A predicted gain in mean reward over the run, with its 80 % interval."""
+    """A predicted gain in mean reward over the run, its 80 % interval, and in which share of the resamples it is worth
+    the name."""
 
     value: float
     low: float
     high: float
+    chance: float
 
     @property
     def learns(self) -> bool:
-        return self.low >= LEARNS
+        return self.chance > 0.5
 
     def to_json(self) -> dict[str, Any]:
-        return {"value": round(self.value, 4), "low": round(self.low, 4), "high": round(self.high, 4)}
+        return {name: round(getattr(self, name), 4) for name in ("value", "low", "high", "chance")}
 
 
 class Moments(NamedTuple):
@@ -363,7 +366,7 @@ class Prospect:
             )
             level, covariance = (_average(x) for x in _spread(own, good, values))
             if term == "judge":
-                covariance = covariance - weight * self._doubt(rows) * _average(_spread(own, good)[1])
+                covariance = covariance - weight * self._doubt * _average(_spread(own, good)[1])
             levels.append(level)
             shared.append(covariance)
         passes = np.nan_to_num(safe_divide(good.sum(axis=(0, -1)), known.sum(axis=(0, -1))))
@@ -373,13 +376,22 @@ class Prospect:
             np.where(within < ROUNDING, 0.0, within),
         )  # fmt: skip
 
-    def _doubt(self, rows: np.ndarray) -> np.ndarray:
-        """The share of the judge's variance that other references would not confirm, of each resample."""
-        times = np.stack([np.bincount(drawn, minlength=len(self.table)) for drawn in rows])
-        pair = self.table.agreement(times)
-        k = float(np.mean([len(m.columns) for m in self.meetings]))
-        doubt: np.ndarray = 1 - k * pair / (1 + (k - 1) * pair)  # Spearman and Brown
-        return doubt
+    @cached_property
+    def _resamples(self) -> np.ndarray:
+        """(RESAMPLES, samples): which samples were drawn, with replacement."""
+        samples = len(self.table)
+        return np.random.default_rng(self.seed).integers(0, samples, (RESAMPLES, samples))
+
+    @cached_property
+    def _doubt(self) -> float:
+        """The share of the judge's variance that other references would not confirm; 0 where nothing tells."""
+        times = np.stack([np.bincount(drawn, minlength=len(self.table)) for drawn in self._resamples])
+        pairs = self.table.agreement(times)
+        pairs = pairs[np.isfinite(pairs)]
+        if not len(pairs):
+            return 0.0
+        pair, k = float(np.quantile(pairs, LOW)), float(np.mean([len(m.columns) for m in self.meetings]))
+        return 1 - k * pair / (1 + (k - 1) * pair)  # Spearman and Brown
 
     @cached_property
     def _groups(self) -> tuple[np.ndarray, np.ndarray]:
@@ -459,12 +471,11 @@ class Prospect:
         """The gain by `FORMULA`; its interval resamples the samples."""
         members = self.signal.members * plan.generations / self.size  # a lever: more of them, as often answered
         way = RESPONSE * plan.reach * math.sqrt(self.signal.live * members)
-        samples = len(self.table)
-        value = float(self.moments(np.arange(samples)[None]).gained(way)[0])
-        drawn = np.random.default_rng(self.seed).integers(0, samples, (RESAMPLES, samples))
+        value = float(self.moments(np.arange(len(self.table))[None]).gained(way)[0])
         size = float(self.member.sum(axis=1).mean())
-        low, high = np.quantile(self.moments(drawn).widened(size).gained(way), [LOW, HIGH])
-        return Gain(value, min(float(low), value), max(float(high), value))
+        drawn = self.moments(self._resamples).widened(size).gained(way)
+        low, high = np.quantile(drawn, [LOW, HIGH])
+        return Gain(value, min(float(low), value), max(float(high), value), float((drawn >= LEARNS).mean()))
 
 
 DRAWN = 200
@@ -623,7 +634,7 @@ def _levers(prospect: Prospect, plan: Plan, passed: Share, rungs: Mapping[str, S
         if dict(other.weights) != dict(mix.weights) and table.answers(other):
             gain = Prospect(table, other, prospect.meetings, prospect.size, seed).gain(plan)
             found.append(Lever("another split", f"the weights of {name}", gain))
-    found.sort(key=lambda lever: -(lever.gain.low if lever.gain else 0.0))
+    found.sort(key=lambda lever: (lever.gain.chance, lever.gain.value) if lever.gain else (0.0, 0.0), reverse=True)
     judged = table.shares[np.isfinite(table.shares)]
     if passed.value < 0.5 or (mix.wants("judge") and len(judged) and judged.mean() < 0.1):
         # first: no number from samples that win nothing can say what others would win

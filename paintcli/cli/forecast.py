@@ -396,8 +396,8 @@ def show(told: Forecast, held: Held, spent: Cost, recipe: Recipe, seen: Survey) 
     def gain(g: Any) -> str:
         return f"{g.value:+.2f} ({g.low:+.2f} to {g.high:+.2f})"
 
-    out.print(o.plain(f"{told.verdict}: predicted gain in mean reward {gain(told.gain)} over {recipe.steps} steps"),
-              style="bold green" if told.gain.learns else "bold yellow")  # fmt: skip
+    first = f"{told.verdict} ({told.gain.chance:.0%}): mean reward {gain(told.gain)} over {recipe.steps} steps"
+    out.print(o.plain(first), style="bold green" if told.gain.learns else "bold yellow")
     out.print(o.plain(told.why))
     facts = grid(f"\n{told.samples} samples, {recipe.mix}")
     facts.add_row("pass the gate", share(told.passed.to_json()))
