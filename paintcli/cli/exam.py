@@ -14,6 +14,8 @@ from paintcli.cli import options
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rich.console import RenderableType
+
     from paintcli.training.exam import Exam, Result
     from paintcli.training.recipe import Recipe
 
@@ -154,7 +156,7 @@ def show(results: Sequence[Result], test: Exam) -> None:
         table.add_column(heading, justify="left" if heading == "" else "right")
     for rank, result in enumerate(results, 1):
         told = result.to_json()
-        cells = [
+        cells: list[RenderableType] = [
             str(rank),
             o.plain(result.name),
             "" if result.step is None else str(result.step),

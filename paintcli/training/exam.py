@@ -16,7 +16,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -86,7 +86,7 @@ class Exam:
     def strata(self) -> list[str]:
         return [r.tier for r in self.references]
 
-    @property
+    @cached_property
     def facts(self) -> dict[str, Any]:
         """What decides the number, beside who sits it."""
         return {
@@ -100,7 +100,7 @@ class Exam:
             "seeds": [FIRST, GROUP],
         }
 
-    @property
+    @cached_property
     def digest(self) -> str:
         return _hash(self.facts)
 
@@ -231,7 +231,7 @@ def take(
     stored = next((json.loads(p.read_text("utf-8")) for p in (*beside, at_home) if p.is_file()), None)
     if stored is None:
         folder = cache_folder() / key
-        (folder).mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         with locked(folder):  # two runs over one model begin with the same exam
             hall = Hall(exam, remembering(assessor(), folder / "answers.jsonl"), entrant.recipe)
             probe.sample(
