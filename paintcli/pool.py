@@ -581,9 +581,9 @@ def import_paintings(
     return [str(r["file_name"]) for r in added], left_out
 
 
-def sketch_beside(picture: Path) -> Path | None:
-    """The sketch that made a picture, where it lies beside it: STEM.js, sources/STEM.js or ../sources/STEM.js."""
-    for folder in (picture.parent, picture.parent / "sources", picture.parent.parent / "sources"):
+def sketch_beside(picture: Path, *folders: Path) -> Path | None:
+    """The sketch that made a picture: STEM.js in one of `folders`, beside it, in sources/ or in ../sources/."""
+    for folder in (*folders, picture.parent, picture.parent / "sources", picture.parent.parent / "sources"):
         candidate = folder / f"{picture.stem}.js"
         if candidate.is_file():
             return candidate
@@ -591,12 +591,15 @@ def sketch_beside(picture: Path) -> Path | None:
 
 
 def rows_of_folder(
-    folder: Path, best: int = 0, sample: int = 0, seed: int = 0
+    folder: Path, best: int = 0, sample: int = 0, seed: int = 0, sources: Path | None = None
 ) -> list[tuple[Path, Path | None, dict[str, Any]]]:
     """What `import_paintings` takes, from a folder: a pool or a run (with `metadata.jsonl`) or plain pictures.
 
-    `best` keeps the N rows of highest reward, `sample` N at random (seeded); 0 keeps all.
+    `best` keeps the N rows of highest reward, `sample` N at random (seeded); 0 keeps all. Sketches of plain pictures
+    are looked for beside them, and in `sources` first.
     """
+    if sources is not None and not sources.is_dir():
+        raise UsageError(f"{sources} is not a folder.")
     rows: list[tuple[Path, Path | None, dict[str, Any]]]
     metadata: Path | None = None
     with contextlib.suppress(UsageError):
@@ -605,7 +608,7 @@ def rows_of_folder(
         rows = [(e.path, e.source, dict(e.row)) for e in Pool.load(folder).entries]
     elif folder.is_dir():
         pictures = [p for p in sorted(folder.iterdir()) if p.suffix.lower() in IMAGE_SUFFIXES]
-        rows = [(p, sketch_beside(p), {}) for p in pictures]
+        rows = [(p, sketch_beside(p, *([sources] if sources else [])), {}) for p in pictures]
     else:
         raise UsageError(f"{folder} is not a folder.")
     if not rows:

@@ -432,3 +432,21 @@ def test_two_pictures_of_one_name_both_come_in(tmp_path):
 def test_best_of_a_folder_without_rewards(folder):
     with pytest.raises(UsageError, match="no rewards"):
         pools.rows_of_folder(folder, best=3)
+
+
+def test_sketches_may_lie_apart_from_their_pictures(tmp_path):
+    """As `paint render sketches/ -o paintings/` leaves them."""
+    (tmp_path / "sketches").mkdir()
+    (tmp_path / "paintings").mkdir()
+    (tmp_path / "sketches" / "rose.js").write_text("// a rose")
+    for seed, name in enumerate(("rose", "fern")):
+        wash("round", 5, 1, seed=seed).save(tmp_path / "paintings" / f"{name}.png")
+    rows = pools.rows_of_folder(tmp_path / "paintings", sources=tmp_path / "sketches")
+    pools.import_paintings(tmp_path / "pool", rows, "paintings")
+    assert {r["file_name"]: r["source_file"] for r in read_rows(tmp_path / "pool")} == {
+        "fern.png": None, "rose.png": "sources/rose.js",
+    }  # fmt: skip
+    assert (tmp_path / "pool" / "sources" / "rose.js").read_text() == "// a rose"
+    assert [s for _, s, _ in pools.rows_of_folder(tmp_path / "paintings")] == [None, None]
+    with pytest.raises(UsageError, match="nowhere is not a folder"):
+        pools.rows_of_folder(tmp_path / "paintings", sources=tmp_path / "nowhere")

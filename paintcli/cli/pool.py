@@ -278,6 +278,12 @@ def import_(
     subject: Annotated[
         str | None, typer.Option("--subject", metavar="TEXT", help="What they show.", show_default=False)
     ] = None,
+    sources: Annotated[
+        Path | None,
+        typer.Option(
+            "--sources", metavar="DIR", help="Where the sketches lie, NAME.js for NAME.png.", show_default=False
+        ),
+    ] = None,
     seed: options.Seed = None,
     as_json: options.Json = False,
 ) -> None:
@@ -289,6 +295,8 @@ def import_(
     **Examples**
 
     `paint pool import paintings/`
+
+    `paint render sketches/ -o paintings/ && paint pool import paintings/ --sources sketches/`
 
     `paint pool import runs/first --best 20`
 
@@ -311,7 +319,7 @@ def import_(
         folder = Path(source)
     if folder.resolve() == target.resolve():
         raise UsageError(f"{source} is the pool itself.")
-    rows = pools.rows_of_folder(folder, best=best, sample=sample, seed=chosen.seed)
+    rows = pools.rows_of_folder(folder, best=best, sample=sample, seed=chosen.seed, sources=sources)
     given = {k: v for k, v in (("tier", tier), ("subject", subject)) if v}
     origin = source if source.startswith("hub:") else str(folder.resolve().name)
     added, left_out = pools.import_paintings(target, [(p, s, {**row, **given}) for p, s, row in rows], origin)
