@@ -142,6 +142,18 @@ def test_explain_says_where_each_point_came_from(paint):
     assert ran.out.count("against ") == 4
 
 
+def test_explain_stays_within_a_narrow_terminal(paint, monkeypatch):
+    from paintcli.cli import output
+
+    write("leaf.js", LEAF)
+    monkeypatch.setenv("COLUMNS", "60")
+    output.out.cache_clear()
+    ran = paint("score", "leaf.js", "--explain")
+    output.out.cache_clear()
+    assert max(map(len, ran.out.splitlines())) <= 60
+    assert ran.out.count("against ") == ran.out.count("share ") == 4  # wrapped, not cut
+
+
 def test_observe_records_and_changes_nothing(paint):
     write("leaf.js", LEAF)
     plain = lines(paint("score", "leaf.js", "--json", "--mix", "gate=.5,length=.5"))[0]

@@ -247,6 +247,8 @@ def number(value: float | None) -> str:
 
 def show_points(name: str, evaluation: Evaluation, jury: Jury) -> None:
     """Where each point of one reward came from: terms times weights, the duels, the features that decided."""
+    from textwrap import fill
+
     from rich.table import Table
 
     from paintcli.backends.taste import Taste
@@ -261,22 +263,20 @@ def show_points(name: str, evaluation: Evaluation, jury: Jury) -> None:
     for term, value, weight, points in reward.explain():
         table.add_row(term, number(value), f"{weight:g}", number(points))
     console.print(table)
-    for violation in reward.violations:
-        where = f"line {violation.line}: " if violation.line else ""
-        console.print(o.plain(f"  refused: {violation.code}  {where}{violation.detail}"))
-    for why in together([*reward.unavailable, *reward.observed_unavailable]):
-        console.print(o.plain(f"  unavailable: {why}"))
+    lines = [f"refused: {v.code}  {f'line {v.line}: ' if v.line else ''}{v.detail}" for v in reward.violations]
+    lines += [f"unavailable: {why}" for why in together([*reward.unavailable, *reward.observed_unavailable])]
     if evaluation.mu is not None:
-        console.print(o.plain(f"  scorer: mu {evaluation.mu:+.2f}, sigmoid(mu / 4)"))
+        lines.append(f"scorer: mu {evaluation.mu:+.2f}, sigmoid(mu / 4)")
     if evaluation.judgement:
-        for duel in evaluation.judgement.comparisons:
-            console.print(
-                o.plain(
-                    f"  against {duel.reference} ({duel.tier}): shown first {duel.forward:.2f}, "
-                    f"second {duel.backward:.2f}, share {duel.score:.2f}"
-                )
-            )
+        lines += [
+            f"against {duel.reference} ({duel.tier}): shown first {duel.forward:.2f}, second {duel.backward:.2f}, "
+            f"share {duel.score:.2f}"
+            for duel in evaluation.judgement.comparisons
+        ]
     judge = next((b for b in (jury.assessor.comparer, jury.assessor.scorer) if isinstance(b, Taste)), None)
     if judge and evaluation.judgement and evaluation.painting:
         gave = ", ".join(f"{feature} {logits:+.2f}" for feature, logits in judge.decided(evaluation.painting)[:6])
-        console.print(o.plain(f"  taste, logits: {gave}"))
+        lines.append(f"taste, logits: {gave}")
+    for line in lines:
+        words = fill(line, console.width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+        console.print(o.plain(words))
