@@ -57,6 +57,7 @@ for name in (
     "publish",
     "env",
     "doctor",
+    "init",
 ):
     import_module(f"paintcli.cli.{name}").register(app)
 
