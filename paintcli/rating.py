@@ -227,11 +227,14 @@ class PoolSitting(Sitting):
     def ratings(self) -> Ratings:
         return self.journal.ratings
 
-    def counts(self) -> str:
-        """Paintings by tier, as keyed so far."""
+    def tally(self) -> dict[str, int]:
+        """Paintings by tier, as keyed so far, best tier first; love and okay always."""
         names = [self.ratings.tier(e.name) or e.tier for e in self.entries.values()]
-        given = [*TIERS, *sorted({n for n in names if n and n not in TIERS})]
-        return "  ".join(f"{tier} {names.count(tier)}" for tier in given if tier in ("love", "okay") or tier in names)
+        given = sorted({"love", "okay", *filter(None, names)}, key=tier_rank)
+        return {tier: names.count(tier) for tier in given}
+
+    def counts(self) -> str:
+        return "  ".join(f"{tier} {count}" for tier, count in self.tally().items())
 
     def say(self, kind: str, name: str, **more: Any) -> None:
         self.journal.add({"rater": self.rater, "kind": kind, "file_name": name, **more})

@@ -249,14 +249,19 @@ from pathlib import Path
 from paintcli.rating import Rating
 rating = Rating(Path(sys.argv[1]), sys.argv[2])
 rating.press("begin")
-for index in range(36):
-    rating.press(("love", "okay", "no")[index % 3])
+while rating.current:
+    name, tier = rating.current.name, ("love", "okay", "no")[len(rating.current.name + str(rating.at)) % 3]
+    rating.press(tier)
+    print(name, tier, flush=True)
 """
 
 
 def test_raters_and_a_generator_at_once_lose_nothing(folder):
     """Two raters in processes of their own while rows are appended: every key and every row is there."""
-    raters = [subprocess.Popen([sys.executable, "-c", RATER, str(folder), name]) for name in ("ada", "bea")]
+    raters = [
+        subprocess.Popen([sys.executable, "-c", RATER, str(folder), name], stdout=subprocess.DEVNULL)
+        for name in ("ada", "bea")
+    ]
     added = []
     while any(rater.poll() is None for rater in raters):
         added.append(f"new-{len(added)}.png")
@@ -266,10 +271,28 @@ def test_raters_and_a_generator_at_once_lose_nothing(folder):
         time.sleep(0.02)
     assert [rater.returncode for rater in raters] == [0, 0]
     log = Ratings.read(folder / LOG)
-    assert [len(log.history[name]) for name in ("ada", "bea")] == [36, 36]
+    assert all(len(set(log.history[name])) == len(log.history[name]) >= 36 for name in ("ada", "bea"))
     names = [row["file_name"] for row in read_rows(folder)]
     assert len(names) == len(set(names)) == 36 + len(added) > 36
     assert tiers(folder) == {name: tier for name in names if (tier := log.tier(name))}
+
+
+def test_kills_at_any_moment_lose_nothing_that_was_keyed(folder):
+    """A rater killed again and again, mid-write as it comes: every key that was taken is in the log and the pool."""
+    random = np.random.default_rng(0)
+    taken: dict[str, str] = {}
+    for _ in range(6):
+        rater = subprocess.Popen([sys.executable, "-c", RATER, str(folder), "ada"], stdout=subprocess.PIPE, text=True)
+        line = rater.stdout.readline()  # it has begun
+        time.sleep(float(random.uniform(0, 0.03)))
+        rater.kill()
+        told = [line, *rater.communicate()[0].splitlines()]
+        taken |= dict(words for said in told if len(words := said.split()) == 2)
+    log = Ratings.read(folder / LOG)
+    assert taken and taken.items() <= {n: log.own("ada", n) for n in log.history["ada"]}.items()
+    assert len(log.history["ada"]) == len(set(log.history["ada"])), "nobody was asked twice"
+    Rating(folder, "ada")
+    assert tiers(folder) == {n: log.own("ada", n) for n in log.history["ada"]}
 
 
 def test_a_kill_between_the_two_files_is_mended_at_the_next_start(folder):

@@ -102,7 +102,7 @@ def rate(
         told |= consistency(sitting.pairs())
     else:
         told |= {"left": sitting.left, "unreadable": sitting.unreadable}
-    told["tiers"] = sitting.counts()
+    told["tiers"] = sitting.tally()
     if as_json:
         o.emit(told)
     else:
@@ -186,7 +186,7 @@ def tell(told: dict[str, Any]) -> None:
             )
     else:
         left = f"{told['left']} to rate" if told["left"] else "nothing left to rate"
-        o.out().print(o.plain(f"{told['tiers']}   {left}"))
+        o.out().print(o.plain("  ".join(f"{tier} {count}" for tier, count in told["tiers"].items()) + f"   {left}"))
 
 
 def share_words(share: dict[str, Any]) -> str:
