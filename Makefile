@@ -18,14 +18,13 @@ $(READY): pyproject.toml setup.py package-lock.json
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet "$(TORCH)"
-	$(BIN)/python -m pip install --quiet --editable ".[dev,train,parquet]"
+	$(BIN)/python -m pip install --quiet --editable ".[dev,train,parquet,serve]"
 	npm ci --ignore-scripts --no-update-notifier --no-audit --no-fund --loglevel=error
 	$(BIN)/paint doctor --fix --quiet
 	@touch $@
 
 demo: setup
-	$(BIN)/paint render examples -o build/demo
-	@if test -t 1; then $(BIN)/paint render examples/peach-hibiscus.js -o build/demo --show; fi
+	$(BIN)/paint demo -o build/demo
 
 test: setup
 	$(BIN)/python -m pytest -q
