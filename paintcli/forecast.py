@@ -111,11 +111,11 @@ class Table:
         """Bool (samples,): those that passed the gate."""
         return self.terms["gate"] == 1
 
-    def answers(self, mix: Mix) -> bool:
-        """Whether every term that weighs was answered for some sample that passed."""
+    def lacks(self, mix: Mix) -> list[str]:
+        """The terms that weigh and were answered for no sample that passed."""
         known = {t: bool(np.isfinite(v[self.passed]).any()) for t, v in self.terms.items()}
         known["judge"] = bool(np.isfinite(self.shares).any())
-        return all(known[t] for t in TERMS if mix.wants(t))
+        return [t for t in TERMS if mix.wants(t) and not known[t]]
 
     def agreement(self, times: np.ndarray) -> np.ndarray:
         """(resamples,): how far two references agree on who of the samples is better, 0–1. `times` (resamples,
@@ -558,8 +558,10 @@ def forecast(
     """The forecast of a run of `mix` and `plan` whose groups meet `met`.
 
     `rungs`: other draws that could be chosen ("an easier rung" → its meetings), for the levers. Raises UsageError
-    for fewer samples than a group holds.
+    for fewer samples than a group holds, and for a term that weighs and that nobody answered.
     """
+    if table.passed.any() and (missing := table.lacks(mix)):
+        raise UsageError(f"The mix {mix.name} weighs {' and '.join(missing)}, which no sample has an answer of.")
     prospect = Prospect(table, mix, met, plan.generations, seed)
     gain = prospect.gain(plan)
     known = table.terms["gate"][np.isfinite(table.terms["gate"])]
@@ -631,7 +633,7 @@ def _levers(prospect: Prospect, plan: Plan, passed: Share, rungs: Mapping[str, S
         )
     for name in PRESETS:
         other = Mix.parse(name)
-        if dict(other.weights) != dict(mix.weights) and table.answers(other):
+        if dict(other.weights) != dict(mix.weights) and not table.lacks(other):
             gain = Prospect(table, other, prospect.meetings, prospect.size, seed).gain(plan)
             found.append(Lever("another split", f"the weights of {name}", gain))
     found.sort(key=lambda lever: (lever.gain.chance, lever.gain.value) if lever.gain else (0.0, 0.0), reverse=True)

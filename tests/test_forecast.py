@@ -154,6 +154,18 @@ def test_too_few_samples_and_samples_without_a_gate():
         fc.Table.of([{"reward": 0.4}])
 
 
+def test_a_term_that_nobody_answered():
+    table = fc.Table.of([row({}) for _ in range(16)])
+    with pytest.raises(
+        UsageError, match=r"The mix judge-led weighs judge and hpsv3, which no sample has an answer of\."
+    ):
+        fc.forecast(table, Mix.parse("judge-led"), PLAN, fc.meetings(table, [[]]))
+    refused = fc.Table.of([row({}, gate=0.0) for _ in range(16)])
+    told = fc.forecast(refused, Mix.parse("judge-led"), PLAN, fc.meetings(refused, [[]]))
+    assert told.verdict == "likely flat" and told.why == "Only 0% of the samples pass the gate."
+    assert told.levers[0].name == "warm start"
+
+
 # -- runs it was not tuned on --------------------------------------------------------------------------------------
 
 
@@ -261,6 +273,7 @@ def test_a_paid_judge_is_counted(run, paint, trained):
         (["nowhere"], "nowhere is no folder of samples."),
         (["--mix", "control"], "The control task has no pool and no gate to forecast from"),
         (["--as-logged"], "--as-logged reads what a run wrote: name the run."),
+        (["--set", "env_url=me/space"], "A forecast paints and judges on this machine"),
         (["--where", "moon"], "--where is local or hub, not 'moon'."),
         (["-n", "4", "--stand-ins"], "4 samples are too few for a group of 8; 32 say enough."),
         (["--mix", "gate=.5,beauty=.5"], "The mix names the unknown term 'beauty'"),
@@ -334,3 +347,29 @@ def test_pictures_meet_the_pool(paint, tmp_path, trained):
     assert len(found["references"]) == 14  # eight of each tier, one of each reserved
     assert found["agreement"]["agreement"]["value"] is not None or found["agreement_unknown"]
     assert found["judge"] == "taste (stand-in)" and found["levers"]
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+@pytest.mark.timeout(900)
+def test_the_recipe_s_model_writes_the_samples(paint, tmp_path, monkeypatch, trained):
+    import tiny_policy
+    import washes
+
+    monkeypatch.chdir(tmp_path)
+    tiny_policy.save(tmp_path / "model", steps=90)
+    pool = washes.make_pool(tmp_path / "pool", per_tier=8)
+    (tmp_path / "flower.toml").write_text(tiny_policy.DOMAIN)
+    ask = [
+        "--mix", "gate=.2,judge=.8", "--judge", "taste", "--model", "./model", "--pool", pool, "--domain", "flower.toml",
+        "--json", "--set", "precision=fp32", "--set", "max_completion=96", "--set", "generations=4", "--set", "device=cpu",
+        "--set", "top_p=1", "--set", "top_k=0",
+    ]  # fmt: skip
+    told = paint("forecast", *ask, "-n", "8", "-o", "samples")
+    assert told.code == 0, told.err
+    again = paint("forecast", tmp_path / "samples" / "probe-before", *ask)
+    first, second = (json.loads(ran.out) for ran in (told, again))
+    assert first["samples"] == 8 and 0 < first["passed"]["value"] <= 1
+    assert second == first  # nothing was written or painted again
+    refused = paint("forecast", *ask, "-n", "8", "-o", "samples")
+    assert refused.code == 2 and "samples is not empty" in refused.err

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from paintcli.judging import HeldOut, Share
     from paintcli.pool import Reference
     from paintcli.training.recipe import Recipe
+    from paintcli.training.run import Loop
     from paintcli.training.studio import Studio
     from paintcli.training.survey import Survey
 
@@ -125,7 +126,6 @@ def forecast(
 
     `paint forecast runs/first --first 5 --as-logged --price-per-hour 5`
     """
-    import asyncio
     from dataclasses import replace
 
     from paintcli import settings
@@ -135,6 +135,7 @@ def forecast(
     from paintcli.forecast import Table, cost, logged, meetings, plan_of
     from paintcli.forecast import forecast as foretell
     from paintcli.training import models
+    from paintcli.training.run import Loop
     from paintcli.training.survey import survey
 
     if where not in ("local", "hub"):
@@ -167,16 +168,18 @@ def forecast(
             if not samples:
                 seen.check()
             studio = open_task(replace(recipe, warm_start=""), settings.load(), stack)
+            loop = Loop()  # one for all: a backend's connections belong to it
+            stack.callback(loop.close)
             if not samples:
                 assert output is not None
-                samples = write(recipe, studio, count, output, stack)
+                samples = write(recipe, studio, count, output, loop)
                 rows = read(samples, None)
             references, draws = panel_of(studio, recipe, panel)
-            rows = asyncio.run(assess(rows, samples, studio, references))
+            rows = loop.run(assess(rows, samples, studio, references))
             table = Table.of(rows)
             met = meetings(table, draws)
             rungs = rungs_of(studio, recipe, references, table, draws)
-            held = asyncio.run(hold(studio, trust))
+            held = loop.run(hold(studio, trust))
     told = foretell(table, recipe.weights(), plan, met, rungs)
     paid = recipe.weights().wants("judge") and recipe.judge != "taste"
     asked = recipe.steps * recipe.generations * recipe.references * 2 if paid else 0
@@ -205,6 +208,8 @@ def recipe_of(
             "The control task has no pool and no gate to forecast from: `python -m benchmarks.forecast` does it for "
             "tiny runs like it."
         )
+    if recipe.env_url:
+        raise UsageError("A forecast paints and judges on this machine: leave out env_url.")
     return recipe
 
 
@@ -241,7 +246,7 @@ def place(output: Path | None) -> Path:
     return folder
 
 
-def write(recipe: Recipe, studio: Studio, count: int, folder: Path, stack: ExitStack) -> Path:
+def write(recipe: Recipe, studio: Studio, count: int, folder: Path, loop: Loop) -> Path:
     """Let the recipe's model write `count` sketches, as the run's first probe would; the folder they are in."""
     from dataclasses import replace
 
@@ -250,8 +255,8 @@ def write(recipe: Recipe, studio: Studio, count: int, folder: Path, stack: ExitS
     from paintcli.training.models import quiet
     from paintcli.training.policy import load_policy
 
-    loop = run.Loop()
-    stack.callback(loop.close)
+    if recipe.warm_start:
+        o.say("The samples are the model's from before its warm start.")
     with quiet():
         model, tokenizer = load_policy(recipe)
         run.take_probe(
