@@ -144,6 +144,8 @@ class Scribe:
         self._guard = threading.Lock()
 
     def __call__(self, request: Request, number: int) -> Reply:
+        if request.body is None:  # whoever asked was killed, or lost patience, before the question was sent
+            return Reply(status=0)
         model, seed = request.body["model"], request.body["seed"]
         with self._guard:
             self.asked[model, seed] += 1

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from loopback import Loopback, Reply, Scribe, chat
 from PIL import Image
+from test_startup import HEAVY, loaded_by
 from washes import read_rows
 
 from paintcli import critique, domains, generation
@@ -34,12 +35,12 @@ from paintcli.sketch import extract
 
 pytestmark = pytest.mark.browser
 HIBISCUS = domains.load("hibiscus")
-QUICK = Patience(attempts=3, attempt=1.0, total=10.0, wait=0.02, longest_wait=0.05)
+QUICK = Patience(attempts=3, attempt=60.0, total=200.0, wait=0.02, longest_wait=0.05)
 
 
 @pytest.fixture(scope="module")
 def renderer():
-    with ChromiumRenderer(workers=2) as painter:
+    with ChromiumRenderer(workers=2, deadline=120) as painter:
         yield painter
 
 
@@ -299,10 +300,18 @@ def test_two_do_not_fill_one_pool(tmp_path, renderer):
 def start(pool, address, models, count):
     generators = [word for model in models for word in ("--generator", f"hub:{address}/v1#{model}")]
     return subprocess.Popen(
-        [sys.executable, "-m", "paintcli", "pool", "generate", "--pool", str(pool), "-n", str(count), "--timeout", "2",
-         "--check", "2", *generators],
+        [sys.executable, "-m", "paintcli", "pool", "generate", "--pool", str(pool), "-n", str(count), "--timeout", "5",
+         "--check", "2", "--deadline", "120", *generators],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
     )  # fmt: skip
+
+
+def finish(pool, address, models, count):
+    """Run it to the end, where "wild" was not trusted (3); a machine too busy to paint (4) is asked again."""
+    codes = [start(pool, address, models, count).wait(280)]
+    while codes[-1] == 4 and len(codes) < 4:
+        codes.append(start(pool, address, models, count).wait(280))
+    assert codes[-1] == 3, codes
 
 
 def journal_lines(pool):
@@ -312,10 +321,10 @@ def journal_lines(pool):
 
 def killed_and_resumed(tmp_path, kills, count, seed):
     models = ("good", "mixed", "wild")
-    scribe = Scribe(delay=0.1, stall=3.0)
+    scribe = Scribe(delay=0.1, stall=6.0)
     with Loopback(scribe) as server:
         whole, broken = tmp_path / "whole", tmp_path / "broken"
-        assert start(whole, server.address, models, count).wait(240) == 3
+        finish(whole, server.address, models, count)
         moments = sorted(random.Random(seed).sample(range(1, journal_lines(whole)), kills))
         chance, jobs = random.Random(seed), plan(HIBISCUS, [f"hub:{server.address}/v1#{m}" for m in models], count)
         seeds = {job.stem: job.seed for job in jobs}
@@ -332,7 +341,7 @@ def killed_and_resumed(tmp_path, kills, count, seed):
             assert process.wait(10) == -signal.SIGKILL, "it ended before it was killed"
             written = lines_whole(broken)
             paid.append((len(server.requests), {(r["by"], seeds[r["job"]] + r["round"]) for r in written}))
-        assert start(broken, server.address, models, count).wait(240) == 3
+        finish(broken, server.address, models, count)
         for before, known in paid:
             later = {(r.body["model"], r.body["seed"]) for r in server.requests[before:]}
             assert not later & known, "a call whose answer was on disk was made again"
@@ -356,7 +365,7 @@ def test_killed_three_times_the_pool_is_the_same(tmp_path):
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_killed_twenty_times_the_pool_is_the_same(tmp_path):
-    killed_and_resumed(tmp_path, kills=20, count=5, seed=2)
+    killed_and_resumed(tmp_path, kills=20, count=3, seed=2)
 
 
 def test_interrupted_it_waits_for_what_was_asked(tmp_path):
@@ -456,6 +465,10 @@ def test_bad_input_is_one_sentence(tmp_path, monkeypatch, paint, arguments, code
     ran = paint("pool", "generate", *arguments)
     assert (ran.code, ran.out) == (code, "") and ran.err.startswith(f"paint: {sentence}"), ran
     assert not (tmp_path / "pool").exists()
+
+
+def test_help_imports_nothing_heavy():
+    assert loaded_by("pool", "generate", "--help") & HEAVY == set()
 
 
 def test_a_photo_without_licence_is_refused_unless_allowed(tmp_path, monkeypatch, paint):
