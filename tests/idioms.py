@@ -6,6 +6,7 @@ An idiom is a statement of setup and, where there is a second part, what stands 
 # fmt: off
 # ruff: noqa: E501
 HONEST = [
+    ("describe('a peach hibiscus', LABEL); describeElement('petal', 'one of five')",),  # beside the canvas, not on it
     ('const {circle: dab = brush.circle} = brush; dab(0,0,9)',),
     ('const f = ({brush: b = brush, line = 2}) => b.circle(line,0,9); f({})',),
     ("p.image = 2; p.text = 'a'; p.set(1); p.get(); p.filter(1); p.copy()", 'let p = {set(){}, get(){}, filter(){}, copy(){}}'),

@@ -22,7 +22,7 @@ STDIN = "-"
 Renderer = Annotated[
     str | None,
     typer.Option(
-        "--renderer", metavar="SPEC", help="Who paints: local, the Chromium of this machine.", show_default=False
+        "--renderer", metavar="SPEC", help="Who paints: local (a Chromium here), hub:SPACE.", show_default=False
     ),
 ]
 Scorer = Annotated[
