@@ -216,8 +216,9 @@ class _Handler(BaseHTTPRequestHandler):
                 if found and self.command in method.split():
                     with self.hub.guard:
                         answer(self, *found.groups())
-                    return
-            raise Refused(404, f"no such endpoint: {self.command} {path}")
+                    break
+            else:
+                raise Refused(404, f"no such endpoint: {self.command} {path}")
         except Refused as error:
             headers = {"X-Error-Message": error.message} | ({"X-Error-Code": error.code} if error.code else {})
             self.answer({"error": error.message}, error.status, headers)

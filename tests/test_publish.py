@@ -15,7 +15,7 @@ from PIL import Image, PngImagePlugin
 
 from paintcli.pool import Pool, starter, write_rows
 from paintcli.publishing import folders, secrets, upload
-from paintcli.rollouts import Rollout, RunFolder
+from paintcli.rollouts import Rollout, RunFolder, write_exams
 
 TOKEN = "hf_" + "Q7" * 17
 
@@ -497,16 +497,23 @@ def test_an_adapter_of_a_folder_needs_the_models_name(paint, hub, trained):
     refused(paint("publish", "adapter", trained / "base", "--model-licence", "mit"), 2, "neither a run")
 
 
-def test_an_exam_is_told(paint, hub, trained):
-    run = trained / "judge-led-1"
-    (run / "exam.csv").write_text("subject,wins\na peach hibiscus,0.62\n")
-    try:
-        ran = paint("publish", "adapter", run, "--model-licence", "mit", "--base-model", "me/tiny")
-    finally:
-        (run / "exam.csv").unlink()
-    assert ran.code == 0
+def test_an_exam_is_told(paint, hub, trained, tmp_path):
+    run = tmp_path / "judge-led-1"
+    shutil.copytree(trained / "judge-led-1", run)
+    facts = {"judge": "taste", "samples": 4, "references": {f"{n}.png": ["love", "0"] for n in range(2)}}
+    table = [[1.0, 0.5], [0.0, 0.0], [1.0, 1.0], [0.5, 0.0]]
+    stored = {"facts": facts, "table": table, "passed": [True, False, True, True]}
+    (run / "exams").mkdir()
+    (run / "exams" / "k1.json").write_text(json.dumps(stored))
+    say = ("publish", "adapter", run, "--model-licence", "mit", "--base-model", "me/tiny")
+    assert paint(*say).code == 0
     repo = hub.repos["models", "me/judge-led-1-adapter"]
-    assert "## Exam\n\n| subject | wins |" in repo.files["README.md"].decode() and "exam.csv" in repo.files
+    card = repo.files["README.md"].decode()
+    assert "4 sketches with fixed seeds, each against the same 2 references" in card
+    assert "the exam's judge was `taste`" in card and "| – | 0.500 |" in card and "| 4 | 0.75 |" in card
+    write_exams(run / "exam.csv", [{"step": 3, "score": 0.25, "low": 0.1, "high": 0.4, "samples": 4, "key": "k1"}])
+    assert paint(*say).code == 0
+    assert "| 3 | 0.250 | 0.100 to 0.400 | 4 | – |" in repo.files["README.md"].decode() and "exam.csv" in repo.files
 
 
 # -- Spaces --------------------------------------------------------------------------------------------------------

@@ -335,6 +335,33 @@ def _probe(probe: Mapping[str, Any]) -> str:
     )
 
 
+def exams(rows: Sequence[Mapping[str, Any]], facts: Mapping[str, Any] | None) -> str:
+    """Exam results (`rollouts.EXAM_COLUMNS`; a step that is None was not recorded) and what the exam was."""
+    parts = []
+    if facts:
+        judge = str(facts["judge"])
+        parts.append(
+            f"{facts['samples']} sketches with fixed seeds, each against the same {len(facts['references'])} "
+            f"references that no training draws, in both orders; judge: {named(judge)}. The score is the mean share of "
+            "wins; a refused sketch wins nothing."
+        )
+        if judge == "taste":
+            parts.append(stand_in_note(["the exam's judge was `taste`"]))
+    parts.append(
+        table(
+            ["after step", "score", "95 % interval", "samples", "passed the gate"],
+            [
+                [
+                    "–" if r["step"] is None else r["step"], number(r["score"]),
+                    f"{number(r['low'])} to {number(r['high'])}", r["samples"], number(r["passed"], 2),
+                ]
+                for r in rows
+            ],
+        )
+    )  # fmt: skip
+    return "\n\n".join(parts)
+
+
 def _recipe(recipe: Recipe) -> str:
     shown = (
         "subject", "domain", "pool", "references", "steps", "generations", "learning_rate", "schedule", "scale_rewards",

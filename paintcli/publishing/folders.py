@@ -249,16 +249,21 @@ def adapter(spec: str, into: Path, repo: str, licence: str, base: str | None) ->
 
 
 def exam_of(run: Path, into: Path) -> str:
-    """A run's exam as Markdown, its table copied; "" when it has not sat one."""
-    import csv
+    """A run's exams as Markdown, exam.csv copied; "" when it has sat none."""
+    from paintcli.training import exam
 
-    path = run / "exam.csv"
-    if not path.is_file():
-        return ""
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        head, *rows = list(csv.reader(file))
-    copy(path, into / path.name)
-    return cards.table(head, rows[:20]) + ("\n\nThe whole table is in `exam.csv`." if len(rows) > 20 else "")
+    held = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted((run / exam.FOLDER).glob("*.json"))}
+    curve = records.read_exams(run / records.EXAM)
+    if curve:
+        copy(run / records.EXAM, into / records.EXAM)
+        facts = [held[row["key"]]["facts"] for row in curve if row["key"] in held]
+        return cards.exams(curve, facts[-1] if facts else None)
+    rows = []
+    for key, stored in held.items():
+        tiers = [tier for tier, _ in stored["facts"]["references"].values()]
+        sat = exam.Result(run.name, None, "", key, True, tiers, stored["table"], stored["passed"])
+        rows.append(sat.to_json())
+    return cards.exams(rows, list(held.values())[-1]["facts"]) if rows else ""
 
 
 # -- Spaces --------------------------------------------------------------------------------------------------------
