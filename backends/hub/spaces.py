@@ -167,7 +167,7 @@ class Door:
 
         Raises PaintError when there is no such Space, Unavailable when the Hub does not answer or has no address yet.
         """
-        return self._found or await asyncio.to_thread(self._find)
+        return await asyncio.to_thread(self._find) if self._found is None else self._found
 
     async def coming(self, status: int = 0) -> bool:
         """Whether a Space that did not answer (`status` 0) is on its way up: asleep, building, starting. Said once.

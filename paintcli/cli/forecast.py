@@ -13,11 +13,11 @@ from paintcli.cli import options
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from paintcli.backends.loop import Loop
     from paintcli.forecast import Cost, Forecast, Meeting, Table
     from paintcli.judging import HeldOut, Share
     from paintcli.pool import Reference
     from paintcli.training.recipe import Recipe
-    from paintcli.training.run import Loop
     from paintcli.training.studio import Studio
     from paintcli.training.survey import Survey
 
@@ -131,11 +131,11 @@ def forecast(
     from paintcli import settings
     from paintcli.cli import output as o
     from paintcli.cli.train import open_task
+    from paintcli.backends.loop import Loop
     from paintcli.errors import UsageError
     from paintcli.forecast import Table, cost, logged, meetings, plan_of
     from paintcli.forecast import forecast as foretell
     from paintcli.training import models
-    from paintcli.training.run import Loop
     from paintcli.training.survey import survey
 
     if where not in ("local", "hub"):
