@@ -360,11 +360,9 @@ def test_the_recipe_s_model_writes_the_samples(paint, tmp_path, monkeypatch, tra
     tiny_policy.save(tmp_path / "model", steps=90)
     pool = washes.make_pool(tmp_path / "pool", per_tier=8)
     (tmp_path / "flower.toml").write_text(tiny_policy.DOMAIN)
-    ask = [
-        "--mix", "gate=.2,judge=.8", "--judge", "taste", "--model", "./model", "--pool", pool, "--domain", "flower.toml",
-        "--json", "--set", "precision=fp32", "--set", "max_completion=96", "--set", "generations=4", "--set", "device=cpu",
-        "--set", "top_p=1", "--set", "top_k=0",
-    ]  # fmt: skip
+    values = {"precision": "fp32", "max_completion": 96, "generations": 4, "device": "cpu", "top_p": 1, "top_k": 0}
+    ask = ["--mix", "gate=.2,judge=.8", "--judge", "taste", "--model", "./model", "--pool", pool, "--json"]
+    ask += ["--domain", "flower.toml", *(word for k, v in values.items() for word in ("--set", f"{k}={v}"))]
     told = paint("forecast", *ask, "-n", "8", "-o", "samples")
     assert told.code == 0, told.err
     again = paint("forecast", tmp_path / "samples" / "probe-before", *ask)
