@@ -129,9 +129,9 @@ def forecast(
     from dataclasses import replace
 
     from paintcli import settings
+    from paintcli.backends.loop import Loop
     from paintcli.cli import output as o
     from paintcli.cli.train import open_task
-    from paintcli.backends.loop import Loop
     from paintcli.errors import UsageError
     from paintcli.forecast import Table, cost, logged, meetings, plan_of
     from paintcli.forecast import forecast as foretell
