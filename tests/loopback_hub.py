@@ -153,9 +153,10 @@ class HubServer:
 
     def connect(self, monkeypatch: Any, token: str | None = WRITE) -> None:
         """Point huggingface_hub in this process here; `token` None: nobody is logged in."""
-        from huggingface_hub import constants
+        from huggingface_hub import constants, hf_api
 
         monkeypatch.setattr(constants, "ENDPOINT", self.address)
+        monkeypatch.setattr(hf_api.api, "endpoint", self.address)  # whose methods are the package's functions
         template = constants.HUGGINGFACE_CO_URL_TEMPLATE
         monkeypatch.setattr(
             constants, "HUGGINGFACE_CO_URL_TEMPLATE", self.address + template[template.index("/{repo") :]
