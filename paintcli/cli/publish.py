@@ -274,7 +274,7 @@ def own(names: list[str] | None) -> dict[str, str]:
 
 def quiet_bars() -> None:
     """The Hub's client draws its progress where nobody looks; on a terminal it may."""
-    from huggingface_hub.utils import disable_progress_bars
+    from huggingface_hub.utils import disable_progress_bars  # type: ignore[attr-defined]
 
     from paintcli.cli import output as o
 
@@ -315,5 +315,5 @@ def said(parcel: Parcel, sent: Sent, as_json: bool) -> None:
         )
         o.out().print(f"{sent.url}  {news if parcel.folder else 'duplicated'}", markup=False)
     if parcel.hosting and parcel.hosting.sleep:
-        hosting = parcel.hosting
-        o.say(f"It runs on {hosting.hardware}, billed while awake, and sleeps after {duration(hosting.sleep)} idle.")
+        idle = duration(parcel.hosting.sleep)
+        o.say(f"It runs on {parcel.hosting.hardware}, billed while awake, and sleeps after {idle} idle.")

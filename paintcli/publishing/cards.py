@@ -28,7 +28,7 @@ WITHIN = (
 
 def front(**values: Any) -> str:
     """YAML front matter; keys without a value are left out."""
-    from huggingface_hub.utils import yaml_dump
+    from huggingface_hub.utils import yaml_dump  # type: ignore[attr-defined]
 
     return f"---\n{yaml_dump({k: v for k, v in values.items() if v not in (None, [], {})}, sort_keys=False)}---\n"
 

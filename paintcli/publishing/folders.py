@@ -151,7 +151,8 @@ def types_first(lines: list[bytes]) -> list[bytes]:
     if sum(map(len, lines)) <= FIRST_LOOK:
         return lines
     seen: set[tuple[str, ...]] = set()
-    first, later = [], []
+    first: list[bytes] = []
+    later: list[bytes] = []
     for line in lines:
         new = set(paths(json.loads(line))) - seen
         (first if new else later).append(line)

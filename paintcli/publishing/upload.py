@@ -103,7 +103,7 @@ def account(api: HfApi) -> Account:
 
 def full_name(name: str, owner: str) -> str:
     """ "owner/name"; a name that has an owner keeps it. Raises UsageError for what the Hub would not take."""
-    from huggingface_hub.utils import validate_repo_id
+    from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
     repo = name if "/" in name else f"{owner}/{name}"
     try:
@@ -264,7 +264,7 @@ def commit(
         api.preupload_lfs_files(repo, additions, repo_type=repo_type, free_memory=False)
     batches = list(batched(additions))
     for number, batch in enumerate(batches or [[]], 1):
-        operations = [*batch, *(CommitOperationDelete(name) for name in gone if number == 1)]
+        operations: list[Any] = [*batch, *(CommitOperationDelete(name) for name in gone if number == 1)]
         message = title if len(batches) <= 1 else f"{title}, part {number} of {len(batches)}"
         try:
             made = api.create_commit(repo, operations, commit_message=message, repo_type=repo_type, parent_commit=head)
