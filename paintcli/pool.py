@@ -78,6 +78,11 @@ class Reference:
     def name(self) -> str:
         return str(self.row["file_name"])
 
+    @property
+    def drawn(self) -> dict[str, Any]:
+        """How a rollout names it among its `references`."""
+        return {"name": self.name, "tier": self.tier, "hpsv3_mu": self.row.get("hpsv3_mu")}
+
     @cached_property
     def painting(self) -> Painting:
         """The picture. Raises PaintError when the file is not a readable one."""

@@ -8,6 +8,9 @@ import pytest
 from PIL import Image
 from washes import make_pool, wash
 
+from paintcli.analysis import sources
+from paintcli.rollouts import stream
+
 pytestmark = pytest.mark.browser
 
 LEAF = (
@@ -354,3 +357,22 @@ def test_no_browser_is_one_sentence(paint, monkeypatch, tmp_path):
     ran = paint("score", "leaf.js", "--mix", "gate=.5,length=.5")
     assert (ran.code, ran.out) == (1, "")
     assert ran.err.splitlines()[-1].startswith("paint: PAINT_CHROMIUM names /nonexistent")
+
+
+def test_what_was_scored_is_kept_as_a_run(paint):
+    write("in/leaf.js", LEAF)
+    write("in/cheat.js", CHEAT)
+    ran = paint("score", "in", "-o", "kept", "--json", "--seed", "4")
+    assert ran.code == 3, ran.err
+    rows = {row["input"]: row for row in lines(ran)}
+    kept = {row["code"].strip(): row for row in stream(Path("kept"))}
+    leaf, cheat = kept[LEAF.strip()], kept[CHEAT.strip()]
+    assert (leaf["reward"], leaf["judge"]) == pytest.approx(
+        (rows["in/leaf.js"]["reward"], rows["in/leaf.js"]["terms"]["judge"]), abs=1e-5
+    )
+    assert (cheat["reward"], cheat["file_name"], cheat["violations"][0]["code"]) == (0, None, "text_label")
+    assert (leaf["step"], leaf["seed"], len(leaf["references"]), leaf["run"]) == (0, 4, 4, "kept")
+    assert (Path("kept") / leaf["file_name"]).read_bytes()[1:4] == b"PNG"
+    assert [int(run.painted.sum()) for run in sources.load("kept")] == [1]  # as gallery and analyze see it
+    again = paint("score", "in", "-o", "kept")
+    assert again.code == 2 and "name a new folder" in again.err

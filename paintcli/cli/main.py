@@ -58,6 +58,7 @@ for name in (
     "env",
     "doctor",
     "init",
+    "demo",
 ):
     import_module(f"paintcli.cli.{name}").register(app)
 

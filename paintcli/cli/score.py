@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -41,6 +41,16 @@ def score(
         bool, typer.Option("--observe", help="Ask the terms of weight 0 too; they change nothing.")
     ] = False,
     references: Annotated[int, typer.Option("--references", min=1, help="How many of the pool to compare with.")] = 4,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="DIR",
+            help="Keep paintings and rewards as a run folder: paint gallery and paint pool import read it.",
+            show_default=False,
+        ),
+    ] = None,
     pool: options.Pool = None,
     seed: options.Seed = None,
     domain: options.Domain = None,
@@ -62,6 +72,8 @@ def score(
     `paint score examples/peach-hibiscus.js --explain`
 
     `paint score paintings/ --mix gate=.1,length=.1,pigment=.2,judge=.6 --json`
+
+    `paint score replies/ -o scored && paint gallery scored`
     """
     import asyncio
 
@@ -74,6 +86,7 @@ def score(
         deadline=deadline,
     )  # fmt: skip
     weights = Mix.parse(mix)
+    keep = keeper(output) if output else None
     with ExitStack() as stack:
         jury = Jury(chosen, weights, observe, references, stack)
 
@@ -85,6 +98,8 @@ def score(
                     bar.advance(bar.tasks[0].id)
                     refused += bool(evaluation.reward.violations)
                     unjudged += evaluation.reward.value is None
+                    if keep:
+                        keep(evaluation, jury)
                     if as_json:
                         o.emit(evaluation.reward.to_json(name))
                     elif explain:
@@ -100,6 +115,28 @@ def score(
         raise typer.Exit(4)
     if refused:
         raise typer.Exit(3)
+
+
+def keeper(folder: Path) -> Callable[[Evaluation, Jury], None]:
+    """What writes evaluations into a new run folder, all as one group. Raises UsageError for a folder in use."""
+    from itertools import count
+
+    from paintcli.errors import UsageError
+    from paintcli.rollouts import RunFolder
+    from paintcli.training.studio import rollout_of
+
+    if folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
+        raise UsageError(f"{folder} is there already: name a new folder with -o.")
+    files, position = RunFolder(folder), count()
+
+    def keep(evaluation: Evaluation, jury: Jury) -> None:
+        rollout = rollout_of(evaluation, jury.assessor, "")
+        rollout.run, rollout.position_in_group = files.run, next(position)
+        rollout.seed = rollout.reference_seed = jury.chosen.seed
+        rollout.references = [r.drawn for r in jury.references]
+        files.append(rollout, evaluation.painting.png if evaluation.painting else None)
+
+    return keep
 
 
 class Jury:

@@ -51,9 +51,7 @@ class Studio:
             rollout.step, rollout.position_in_group = step, position
             rollout.seed = rollout.reference_seed = seed
             rollout.subject = self.subject
-            rollout.references = [
-                {"name": r.name, "tier": r.tier, "hpsv3_mu": r.row.get("hpsv3_mu")} for r in draw.references
-            ]
+            rollout.references = [r.drawn for r in draw.references]
             rows.append((rollout, evaluation.painting.png if evaluation.painting else None))
         new = tuple(w for w in draw.warnings if w not in self._said)  # said once, not at every step
         self._said.update(new)
