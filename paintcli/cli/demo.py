@@ -66,7 +66,10 @@ def demo(
 
 
 def step(why: str, *words: str) -> None:
-    """One command: why, the words to type, and what it does. A refused sketch is part of the show, one nobody could judge no end of it."""
+    """One command: why, the words to type, and what it does.
+
+    A refused sketch is part of the show, and one that a busy machine could not paint is no end of it.
+    """
     import shlex
 
     from rich.text import Text
