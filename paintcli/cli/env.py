@@ -84,8 +84,8 @@ def serve(
         jury.open_renderer()
         kind, _, where = chosen.scorer.partition(":")
         assessor, pulses = watched(jury.assessor, chosen.workers, where if kind == "hub" else None)
-        if hasattr(jury.assessor.renderer, "warm_up"):
-            jury.assessor.renderer.warm_up()  # a browser that does not start is told now, not to the first client
+        if warm_up := getattr(jury.assessor.renderer, "warm_up", None):
+            warm_up()  # a browser that does not start is told now, not to the first client
         easel = Easel(assessor, jury.pool, chosen.seed, references, pulses=pulses)
         o.say("Weights: " + ", ".join(f"{t} {w:g}" for t, w in easel.weights.items()) + f" ({weights.name}).")
         o.say(", ".join(f"{role}: {pulse.name}" for role, pulse in pulses.items()) + f"; {sessions} sessions.")
