@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -74,7 +75,7 @@ def padded(number: int, sketch: str = SKETCH) -> str:
 
 def refused(number: int) -> str:
     """Refused by its syntax, without a browser."""
-    return padded(number, SKETCH.replace("brush.circle", "circle"))
+    return padded(number, SKETCH.replace("fillBleed(0.2)", "fillBleed(0.2); circle(0, 0, 9)"))
 
 
 @pytest.fixture(scope="module")
@@ -188,21 +189,22 @@ def test_a_refused_sketch_earns_nothing_and_says_why(server) -> None:
     (step,) = play(server.address, [refused(3)], {"seed": 1})
     seen = step.observation
     assert step.reward == 0 and not seen["gate_passed"] and seen["violations"] == ["bare_primitives"]
-    assert seen["breakdown"]["violations"][0]["line"] == 14 and seen["feedback"] == "refused: bare_primitives"
+    assert seen["breakdown"]["violations"][0]["line"] == 11 and seen["feedback"] == "refused: bare_primitives"
     assert seen["length_score"] == pytest.approx(length_term(refused(3).strip()), abs=1e-3)
 
 
 def test_a_step_that_takes_too_long_is_nobody_s_fault(server, easel, impatient) -> None:
     easel.limit = 0.5
-    (step,) = play(server.address, [ENDLESS], {"seed": 1})
+    (step,) = play(server.address, [padded(9, ENDLESS)], {"seed": 1})
     assert step.reward is None and step.observation["render_unavailable"]
-    assert step.observation["breakdown"]["unavailable"] == ["gate: no answer within 0.5 s"]
+    late = [f"{term}: no answer within 0.5 s" for term in ("gate", "judge", "taste")]
+    assert step.observation["breakdown"]["unavailable"] == late and step.observation["length_score"] > 0
 
 
 def test_only_the_painting_for_a_renderer_elsewhere(server, renderer) -> None:
     """`paint_only`: byte-equal to painting at home, whatever the gate would say, and nobody judges it."""
     with EnvironmentRenderer(server.address, workers=2, waits=PATIENT) as remote:
-        for sketch in (SKETCH, SKETCH.replace("brush.circle", "circle")):
+        for sketch in (SKETCH, refused(0)):
             there, here = remote.render_sync(sketch, 5), renderer.render_sync(sketch, 5)
             assert there.png == here.png and there.calls == here.calls and there.renderer == here.renderer
 
@@ -496,7 +498,7 @@ def test_weights_are_the_published_variables() -> None:
         (["--mix", "beauty"], {}, "There is no mix 'beauty'"),
         ([], {"WATERCOLOUR_BEAUTY_WEIGHT": "1"}, "There is no weight WATERCOLOUR_BEAUTY_WEIGHT"),
         (["--pool", "/nowhere"], {}, "The pool /nowhere"),
-        (["--judge", "hub", "--pool", "EMPTY"], {}, "no rated painting to compare with"),
+        (["--judge", "hub", "--pool", "UNRATED"], {}, "no rated painting to compare with"),
         (["--scorer", "hub"], {}, "The scorer hub needs a Space"),
         (["--domain", "roses"], {}, "There is no domain 'roses'"),
         (["--host", "nowhere.invalid"], {}, "'nowhere.invalid' is not the name of a machine"),
@@ -504,11 +506,13 @@ def test_weights_are_the_published_variables() -> None:
 )
 def test_bad_input_is_one_sentence(paint, monkeypatch, tmp_path, arguments, variables, words) -> None:
     (tmp_path / "images").mkdir()
-    (tmp_path / "metadata.jsonl").write_text("")
+    shutil.copy(next((starter() / "images").glob("*.png")), tmp_path / "images" / "one.png")
+    (tmp_path / "metadata.jsonl").write_text('{"file_name": "images/one.png"}\n')
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    ran = paint("env", "serve", "--port", 0, *(str(tmp_path) if a == "EMPTY" else a for a in arguments))
-    assert ran.code in (1, 2) and words in ran.err and len(ran.err.strip().splitlines()) == 1, ran
+    ran = paint("env", "serve", "--port", 0, *(str(tmp_path) if a == "UNRATED" else a for a in arguments))
+    *_, said = ran.err.strip().splitlines()
+    assert ran.code in (1, 2) and words in said and said.startswith("paint: "), ran
 
 
 def test_a_port_in_use_is_one_sentence(paint, server) -> None:

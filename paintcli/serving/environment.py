@@ -17,7 +17,7 @@ from paintcli import gate
 from paintcli.errors import Unavailable, UsageError
 from paintcli.painting import Painting
 from paintcli.pool import Pool, Reference, shares_of
-from paintcli.reward import PRESETS, STAND_IN, Assessor, Evaluation, Mix, combine
+from paintcli.reward import PRESETS, STAND_IN, TERMS, Assessor, Evaluation, Mix, combine, length_term
 from paintcli.serving.pulse import Pulse
 from paintcli.sketch import Sketch, extract
 
@@ -153,8 +153,12 @@ class Easel:
             async with asyncio.timeout(self.limit):
                 found = await self.assessor.evaluate(sketch, episode.references, episode.seed, episode.id)
         except TimeoutError:
-            late = {"gate": f"no answer within {self.limit:g} s"}
-            reward = combine(self.assessor.mix, {}, late, stand_in=self.assessor.stand_in)
+            mix, late = self.assessor.mix, f"no answer within {self.limit:g} s"
+            reasons = {
+                term: late for term in ("gate", "judge", "hpsv3", "pigment") if term == "gate" or mix.wants(term)
+            }
+            known = {"length": length_term(sketch.source)}
+            reward = combine(mix, known, reasons, stand_in=self.assessor.stand_in)
             found = Evaluation(episode.id, reward, sketch)
         return Answer(self._verdict(episode, found), found.reward.value, done=True)
 
