@@ -154,9 +154,7 @@ class Easel:
                 found = await self.assessor.evaluate(sketch, episode.references, episode.seed, episode.id)
         except TimeoutError:
             mix, late = self.assessor.mix, f"no answer within {self.limit:g} s"
-            reasons = {
-                term: late for term in ("gate", "judge", "hpsv3", "pigment") if term == "gate" or mix.wants(term)
-            }
+            reasons = {term: late for term in TERMS if term == "gate" or (term != "length" and mix.wants(term))}
             known = {"length": length_term(sketch.source)}
             reward = combine(mix, known, reasons, stand_in=self.assessor.stand_in)
             found = Evaluation(episode.id, reward, sketch)
