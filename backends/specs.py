@@ -7,9 +7,12 @@ the start of a command, in one sentence; weights are read and sockets opened at 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from paintcli.errors import UsageError
+from paintcli.settings import cluster_of
 
 if TYPE_CHECKING:
     from paintcli.backends.hub.http import Patience
@@ -26,9 +29,14 @@ def label(spec: str) -> str:
 def make_renderer(spec: str, *, workers: int = 2, deadline: float = 30.0) -> Renderer:
     """`local`: the Chromium of this machine; `hub:` an OpenEnv environment, on a Space (owner/name) or at an address.
 
-    `workers` sketches at once; `deadline` in seconds a painting, where it is ours to set: an environment has its own.
+    `workers` sketches at once, or Workers that name a cluster: the Chromium of its machines. `deadline` in seconds a
+    painting, where it is ours to set: an environment has its own.
     """
     kind, what = _split(spec)
+    if (kind, what) == ("local", "") and (address := cluster_of(workers)) is not None:
+        from paintcli.backends.cluster import RayRenderer
+
+        return RayRenderer(address, partial(make_renderer, "local", workers=1, deadline=deadline))
     if (kind, what) == ("local", ""):
         from paintcli.backends.chromium import ChromiumRenderer
 
@@ -36,21 +44,26 @@ def make_renderer(spec: str, *, workers: int = 2, deadline: float = 30.0) -> Ren
     if kind == "hub":
         if not what:
             raise UsageError("The renderer hub needs a Space: hub:<owner>/<space>, or hub:http://… for one that runs.")
+        if cluster_of(workers) is not None:
+            raise UsageError("An environment paints with workers of its own: --workers ray goes with --renderer local.")
         from paintcli.backends.hub.renderer import EnvironmentRenderer
 
         return EnvironmentRenderer(what, workers=workers)
     raise _unknown("renderer", spec, "local, hub:<owner>/<space>")
 
 
-def make_scorer(spec: str, pool: Pool | None = None) -> Scorer:
-    """`taste` needs a `pool`; `hpsv3` the weights; `hub:` a Space (owner/name) or the address of a scorer."""
+def make_scorer(spec: str, pool: Pool | None = None, workers: int = 1) -> Scorer:
+    """`taste` needs a `pool`; `hpsv3` the weights; `hub:` a Space (owner/name) or the address of a scorer.
+
+    With `workers` that name a cluster, hpsv3 is on its GPUs where it has some.
+    """
     kind, what = _split(spec)
     if kind == "taste" and not what:
         return _taste(pool)
     if kind == "hpsv3":
         from paintcli.backends.hpsv3 import HPSv3
 
-        return HPSv3(what or None, precision=_precision())
+        return _on_gpus(partial(HPSv3, what or None, precision=_precision()), workers)
     if kind == "hub":
         if not what:
             raise UsageError("The scorer hub needs a Space: hub:<owner>/<space>, or hub:http://… for one that runs.")
@@ -60,15 +73,18 @@ def make_scorer(spec: str, pool: Pool | None = None) -> Scorer:
     raise _unknown("scorer", spec, "taste, hpsv3, hpsv3:<path>, hub:<owner>/<space>")
 
 
-def make_comparer(spec: str, pool: Pool | None = None) -> Comparer:
-    """`taste` needs a `pool`; `vlm:` and `gguf:` name models of this machine; `hub` asks an Inference Provider."""
+def make_comparer(spec: str, pool: Pool | None = None, workers: int = 1) -> Comparer:
+    """`taste` needs a `pool`; `vlm:` and `gguf:` name models of this machine; `hub` asks an Inference Provider.
+
+    With `workers` that name a cluster, a `vlm:` is on its GPUs where it has some.
+    """
     kind, what = _split(spec)
     if kind == "taste" and not what:
         return _taste(pool)
     if kind == "vlm" and what:
         from paintcli.backends.vlm import Vlm
 
-        return Vlm(what, precision=_precision())
+        return _on_gpus(partial(Vlm, what, precision=_precision()), workers)
     if kind == "gguf" and what:
         from paintcli.backends.gguf import Gguf
 
@@ -116,6 +132,16 @@ def _patience(timeout: float) -> Patience:
     from paintcli.backends.hub.http import Patience
 
     return Patience(attempts=3, attempt=timeout, total=3 * timeout + 60)
+
+
+def _on_gpus(make: Callable[[], Any], workers: int) -> Any:
+    """The model that `make` makes: by every GPU of the cluster that works, on this machine where it has none."""
+    address = cluster_of(workers)
+    if address is None:
+        return make()
+    from paintcli.backends.cluster import RayModel, count
+
+    return RayModel(address, make) if count(address, "GPU") else make()
 
 
 def _split(spec: str) -> tuple[str, str]:

@@ -26,8 +26,42 @@ DEFAULTS: dict[str, Any] = {
     "deadline": 30.0,  # seconds; an honest painting takes about one
     "timeout": "sketch",  # "infrastructure": every time-out is nobody's fault (the published rule)
 }
+CLUSTER_WORKERS = 512
+"""Sketches under way at once on a cluster, two a core for 256 cores: each has its picture in this machine's memory."""
+
+
 TABLES = {"train", "publish", "generate"}
 """Tables of paint.toml that belong to one command; that command checks their keys."""
+
+
+class Workers(int):
+    """How many sketches are painted at once, and where.
+
+    `cluster`: the address of the Ray cluster that paints them, "" for the one this machine knows; None: this machine.
+    """
+
+    cluster: str | None = None
+
+    @classmethod
+    def read(cls, value: Any) -> Workers:
+        """A number, "ray" or "ray:ADDRESS". Raises UsageError in one sentence."""
+        kind, colon, address = str(value).partition(":")
+        if kind == "ray" and bool(colon) == bool(address):
+            workers = cls(CLUSTER_WORKERS)
+            workers.cluster = address
+            return workers
+        try:
+            return cls(value)
+        except (TypeError, ValueError, OverflowError):
+            raise UsageError(f"workers must be a number, ray or ray:ADDRESS, not {value!r}.") from None
+
+    def __str__(self) -> str:
+        return super().__repr__() if self.cluster is None else f"ray:{self.cluster}".rstrip(":")
+
+
+def cluster_of(workers: int) -> str | None:
+    """The address of the Ray cluster that works, None for this machine and for every plain number."""
+    return workers.cluster if isinstance(workers, Workers) else None
 
 
 @dataclass(frozen=True)
@@ -42,7 +76,7 @@ class Settings:
     pool: str | None
     domain: str
     seed: int
-    workers: int
+    workers: Workers
     deadline: float
     timeout: str
     tables: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -72,7 +106,7 @@ def load(start: Path | None = None, defaults: Mapping[str, Any] | None = None, *
         values[name] = value
     if values["timeout"] not in ("sketch", "infrastructure"):
         raise UsageError(f'timeout is "sketch" or "infrastructure", not {values["timeout"]!r}.')
-    values["workers"] = values["workers"] or min(os.cpu_count() or 1, 4)
+    values["workers"] = values["workers"] or Workers(min(os.cpu_count() or 1, 4))
     # a relative path in paint.toml is relative to paint.toml, wherever the command runs
     for name in ("pool", "domain"):
         value = values[name]
@@ -85,7 +119,7 @@ def load(start: Path | None = None, defaults: Mapping[str, Any] | None = None, *
 def _number(name: str, value: Any) -> Any:
     if value is None:
         return None
-    kind: type[int] | type[float] = float if name == "deadline" else int
+    kind: Any = {"deadline": float, "workers": Workers.read}.get(name, int)
     try:
         number = kind(value)
     except (TypeError, ValueError):

@@ -27,13 +27,13 @@ def find_pool(chosen: Settings) -> Pool:
 def comparer_of(chosen: Settings, pool: Pool | None, stack: ExitStack) -> Comparer:
     from paintcli.backends.specs import make_comparer
 
-    return opened(stack, make_comparer(chosen.judge, pool))
+    return opened(stack, make_comparer(chosen.judge, pool, chosen.workers))
 
 
 def scorer_of(chosen: Settings, pool: Pool | None, stack: ExitStack) -> Scorer:
     from paintcli.backends.specs import make_scorer
 
-    return opened(stack, make_scorer(chosen.scorer, pool))
+    return opened(stack, make_scorer(chosen.scorer, pool, chosen.workers))
 
 
 def opened(stack: ExitStack, backend: Any) -> Any:

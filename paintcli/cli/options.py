@@ -50,8 +50,13 @@ Seed = Annotated[
     int | None, typer.Option("--seed", metavar="N", help="Fixes everything random; default 0.", show_default=False)
 ]
 Workers = Annotated[
-    int | None,
-    typer.Option("--workers", metavar="N", help="Pages at once; default one per core, at most 4.", show_default=False),
+    str | None,
+    typer.Option(
+        "--workers",
+        metavar="N|ray[:ADDRESS]",
+        help="Pages at once; default one per core, at most 4. ray: every core of a Ray cluster.",
+        show_default=False,
+    ),
 ]
 Deadline = Annotated[
     float | None,

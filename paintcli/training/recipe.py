@@ -13,6 +13,7 @@ from typing import Any, get_args, get_type_hints
 
 from paintcli.errors import UsageError
 from paintcli.reward import PRESETS, Mix
+from paintcli.settings import Workers, cluster_of
 
 FILE = "recipe.toml"
 CONTROL = "control"
@@ -101,7 +102,8 @@ class Recipe:
 
     # the run
     seed: int = 0
-    workers: int = 2
+    workers: Workers = Workers(2)  # noqa: RUF009 (an int never changes)
+    """Sketches painted at once, or "ray[:ADDRESS]" for a cluster."""
     deadline: float = 30.0
     timeout: str = "sketch"
     probe: int = 40
@@ -154,6 +156,8 @@ class Recipe:
         for name in ("warmup_steps", "top_k", "probe", "seed", "workers", "exam_every"):
             if getattr(self, name) < 0:
                 raise UsageError(f"{name} must not be negative, but is {getattr(self, name)}.")
+        if self.env_url and cluster_of(self.workers) is not None:
+            raise UsageError("An environment paints with workers of its own: leave out --workers ray, or --env-url.")
         for name in ("learning_rate", "temperature", "deadline"):
             if not getattr(self, name) > 0 or math.isinf(getattr(self, name)):
                 raise UsageError(f"{name} must be above 0, not {getattr(self, name)}.")
@@ -199,7 +203,7 @@ class Recipe:
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise UsageError(f"{path} is not valid TOML: {error}.") from error
         known = {f.name for f in fields(cls)}
-        return cls(**{k: v for k, v in data.items() if k in known})
+        return cls(**{k: parse(k, v) for k, v in data.items() if k in known})
 
     def differences(self, other: Recipe) -> list[tuple[str, Any, Any]]:
         """(name, ours, theirs) of every value that differs."""
@@ -277,6 +281,8 @@ def parse(name: str, value: Any) -> Any:
             return str(value).lower() == "true"
     elif kind is str:
         return str(value)
+    elif kind is Workers:
+        return Workers.read(value)
     elif not isinstance(value, bool):
         try:
             number = float(value)
@@ -332,6 +338,6 @@ def resumed(stored: Recipe, asked: Recipe) -> Recipe:
 def _toml(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, int | float):
+    if isinstance(value, float) or (isinstance(value, int) and cluster_of(value) is None):
         return repr(value)
     return json.dumps(str(value), ensure_ascii=False)

@@ -146,8 +146,8 @@ def open_studio(recipe: Recipe, domain: Domain, pool: Pool | None, stack: ExitSt
     assessor = Assessor(
         mix=mix,
         domain=domain,
-        comparer=kept(make_comparer(recipe.judge, pool)) if mix.wants("judge") else None,
-        scorer=kept(make_scorer(recipe.scorer, pool)) if mix.wants("hpsv3") else None,
+        comparer=kept(make_comparer(recipe.judge, pool, recipe.workers)) if mix.wants("judge") else None,
+        scorer=kept(make_scorer(recipe.scorer, pool, recipe.workers)) if mix.wants("hpsv3") else None,
         renderer=kept(make_renderer(recipe.renderer, workers=recipe.workers, deadline=recipe.deadline)),
         labels={"renderer": recipe.renderer, "judge": label(recipe.judge), "hpsv3": label(recipe.scorer)},
         stand_in=recipe.scorer == "taste",
