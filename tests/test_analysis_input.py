@@ -339,3 +339,27 @@ def test_of_a_hub_dataset_only_the_tables_are_fetched_unless_pictures_are_asked_
         assert paint("--images")["colours"]["pictures"] == len(rows)
         assert "film.mp4" not in fetched
         hub.shutdown()
+
+
+def test_a_run_is_held_to_the_numbers_of_its_own_domain(tmp_path):
+    rows = analysis_data.run(steps=6, group=4)
+    analysis_data.write(tmp_path / "run" / "metadata.jsonl", rows)
+    (tmp_path / "own.toml").write_text(
+        'title = "Own"\nsubject = "a leaf"\nhpsv3_prompt = "a leaf"\n[prompt]\nrequest = "Paint {subject}."\n'
+        '[gate]\nmethods = ["circle"]\nenforce_allowlist = true\npaint_floor = 0.01\n[targets]\nopacity = [10, 20]\n'
+    )
+
+    def asked(*more: str) -> list[str]:
+        ran = CliRunner().invoke(app, ["analyze", str(tmp_path / "run"), "--json", *more])
+        assert ran.exit_code == 0, ran.output
+        found = json.loads(ran.stdout)
+        return [list(found["code"]["obedience"]), found["notes"]]
+
+    recipe = tmp_path / "run" / "recipe.toml"
+    assert "shapes" in asked()[0]  # no recipe: the domain of the settings
+    recipe.write_text(f'mix = "judge-led"\ndomain = "{tmp_path / "own.toml"}"\n')
+    assert asked()[0] == ["opacity"]
+    assert "shapes" in asked("--domain", "hibiscus")[0]
+    recipe.write_text(f'mix = "judge-led"\ndomain = "{tmp_path / "gone.toml"}"\n')
+    obedience, notes = asked()
+    assert obedience == [] and any("gone.toml is not here" in note for note in notes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -80,7 +81,7 @@ def analyze(
 
     `paint analyze --between 11,12`
     """
-    from paintcli import domains, settings
+    from paintcli import settings
     from paintcli.analysis import report, sources, terminal
     from paintcli.analysis.gain import Options
     from paintcli.cli import output as o
@@ -96,7 +97,6 @@ def analyze(
         seed=chosen.seed,
         between=_pair(between),
         images=images,
-        targets=domains.load(chosen.domain).targets,
     )
     looking = images or show or bool(html or pictures or best_of)
     runs = [run for name in inputs or [str(newest_run(chosen.project))] for run in sources.load(name, looking)]
@@ -114,7 +114,7 @@ def analyze(
                     o.say(note)
         return
 
-    reports = look_at(runs, wanted)
+    reports = look_at(runs, wanted, lambda run: targets_of(run, chosen.domain, named=domain is not None))
     if as_json:
         for found in reports:
             o.emit(found)
@@ -218,8 +218,29 @@ def newest_run(project: Path | None) -> Path:
     return max(found, key=lambda path: path.stat().st_mtime).parent
 
 
-def look_at(runs: list[Run], wanted: Options) -> list[dict[str, Any]]:
+def targets_of(run: Run, domain: str, named: bool) -> dict[str, Any]:
+    """The numbers a run's sketches are held to: those of `domain` when it was `named`, else of the run's own recipe.
+
+    A recipe whose domain file is not here holds them to none, and that is noted.
+    """
+    from paintcli import domains
+    from paintcli.errors import UsageError
+    from paintcli.training.recipe import FILE, Recipe
+
+    if named or run.folder is None or not (run.folder / FILE).is_file():
+        return domains.load(domain).targets
+    own = Recipe.read(run.folder).domain
+    try:
+        return domains.load(own).targets
+    except UsageError:
+        run.notes.append(f"Its domain {own} is not here: the sketches are held to no numbers (--domain names one).")
+        return {}
+
+
+def look_at(runs: list[Run], wanted: Options, targets: Callable[[Run], dict[str, Any]]) -> list[dict[str, Any]]:
     """The report of each run, with a bar while pictures are looked at."""
+    from dataclasses import replace
+
     from paintcli.analysis import report
     from paintcli.analysis.colours import across
     from paintcli.cli import output as o
@@ -227,9 +248,12 @@ def look_at(runs: list[Run], wanted: Options) -> list[dict[str, Any]]:
     total = sum(int(run.painted.sum()) for run in runs if run.painted is not None) if wanted.images else 0
     if total:
         with o.progress(total, "looking at pictures") as bar:
-            reports = [report.analyse(run, wanted, lambda: bar.advance(bar.tasks[0].id)) for run in runs]
+            reports = [
+                report.analyse(run, replace(wanted, targets=targets(run)), lambda: bar.advance(bar.tasks[0].id))
+                for run in runs
+            ]
     else:
-        reports = [report.analyse(run, wanted) for run in runs]
+        reports = [report.analyse(run, replace(wanted, targets=targets(run))) for run in runs]
     across(reports)
     return reports
 
