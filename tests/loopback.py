@@ -176,6 +176,6 @@ def fenced(seed: int, quality: int = 0) -> str:
     sketch = (
         "function setup() { createCanvas(200, 200, WEBGL); noLoop(); }\n"
         "function draw() { background(255); translate(-100, -100); brush.noStroke(); "
-        f'brush.fill("#{seed % 4096:03x}", 200); {extra} {paint} }}'
+        f'brush.fill("#{seed % 16:x}2{seed // 16 % 8:x}", 200); {extra} {paint} }}'
     )
     return "I would rather not." if quality == 4 else f"A flower:\n```javascript\n{sketch}\n```"
