@@ -16,7 +16,10 @@ Message = dict[str, Any]
 
 
 class Reply(str):
-    """A model's words and what they took: tokens read and written, US dollars; None where nobody said."""
+    """A model's words and what they took: tokens read and written, US dollars; None where nobody said.
+
+    Always text that a file can hold: half of a surrogate pair, which JSON may carry, becomes a question mark.
+    """
 
     tokens_in: int | None
     tokens_out: int | None
@@ -25,7 +28,7 @@ class Reply(str):
     def __new__(
         cls, text: str, tokens_in: int | None = None, tokens_out: int | None = None, cost: float | None = None
     ) -> Reply:
-        reply = super().__new__(cls, text)
+        reply = super().__new__(cls, text.encode("utf-8", "replace").decode())
         reply.tokens_in, reply.tokens_out, reply.cost = tokens_in, tokens_out, cost
         return reply
 

@@ -8,7 +8,7 @@ import json
 import os
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from paintcli.errors import PaintError
 
@@ -40,33 +40,56 @@ def append(path: Path, text: str) -> None:
     """Append whole lines and fsync. Raises PaintError in one sentence; no half line stays."""
     try:
         with path.open("ab") as file:
-            file.write(text.encode())
+            file.write(text.encode("utf-8", "replace"))  # a page's error may hold half of a surrogate pair
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
         with contextlib.suppress(OSError):
-            mend(path)  # a full disk leaves half a line; the next one must not be glued to it
+            _cut(path)  # a full disk leaves half a line; the next one must not be glued to it
         raise PaintError(f"{path} cannot be appended to: {reason(error)}.") from error
 
 
 def mend(path: Path) -> None:
-    """Cut a torn last line off a JSON-lines or CSV file: whatever follows the last line end. Absent files stay so."""
+    """Make the last line of a JSON-lines or CSV file end: whatever follows the last line end is torn, and cut off.
+
+    But a whole JSON object there gets its line end: a file that a person wrote often lacks the last one, and a part of
+    an object is none. Absent files stay so.
+    """
     if not path.is_file() or not path.stat().st_size:
         return
+    with path.open("rb") as file:
+        file.seek(_last_end(file))
+        tail = file.read()
+    if not tail:
+        return
+    try:
+        whole = isinstance(json.loads(tail), dict)
+    except ValueError:
+        whole = False
+    if whole:
+        append(path, "\n")
+    else:
+        _cut(path)
+
+
+def _cut(path: Path) -> None:
+    """Cut off whatever follows the last line end."""
     with path.open("r+b") as file:
-        end = file.seek(0, os.SEEK_END)
-        position = end
-        while position > 0:  # backwards in blocks: a run's metadata may be a gigabyte
-            start = max(0, position - 65536)
-            file.seek(start)
-            newline = file.read(position - start).rfind(b"\n")
-            if newline >= 0:
-                position = start + newline + 1
-                break
-            position = start
-        if position < end:
-            file.truncate(position)
-            os.fsync(file.fileno())
+        file.truncate(_last_end(file))
+        os.fsync(file.fileno())
+
+
+def _last_end(file: BinaryIO) -> int:
+    """Where the last whole line ends, 0 where there is none."""
+    position = file.seek(0, os.SEEK_END)
+    while position > 0:  # backwards in blocks: a run's metadata may be a gigabyte
+        start = max(0, position - 65536)
+        file.seek(start)
+        newline = file.read(position - start).rfind(b"\n")
+        if newline >= 0:
+            return start + newline + 1
+        position = start
+    return 0
 
 
 def reason(error: OSError) -> str:

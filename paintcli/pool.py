@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from paintcli.errors import PaintError, Unavailable, UsageError
@@ -261,7 +262,7 @@ def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     for row in rows:
         ordered = {c: row.get(c) for c in COLUMNS} | {k: v for k, v in row.items() if k not in COLUMNS}
         lines.append(json.dumps(ordered, ensure_ascii=False) + "\n")
-    write_atomic(path / "metadata.jsonl", "".join(lines).encode())
+    write_atomic(path / "metadata.jsonl", "".join(lines).encode("utf-8", "replace"))
 
 
 LOCK = ".lock"
@@ -297,7 +298,7 @@ def update_rows(path: Path, changes: Mapping[str, Mapping[str, Any]]) -> None:
             row = json.loads(line)
             change = changes.get(str(row.get("file_name"))) if isinstance(row, dict) else None
             if change and any(row.get(column) != value for column, value in change.items()):
-                lines[index] = (json.dumps({**row, **change}, ensure_ascii=False) + "\n").encode()
+                lines[index] = (json.dumps({**row, **change}, ensure_ascii=False) + "\n").encode("utf-8", "replace")
     write_atomic(path / "metadata.jsonl", b"".join(lines))
 
 
@@ -332,7 +333,7 @@ def read(path: Path) -> tuple[list[Reference], list[Problem]]:
     problems: list[Problem] = []
     seen: set[str] = set()
     try:
-        lines = (folder / "metadata.jsonl").read_text("utf-8").splitlines()
+        lines = (folder / "metadata.jsonl").read_text("utf-8").split("\n")  # not splitlines: U+2028 is text
     except UnicodeDecodeError:
         raise UsageError(f"{folder / 'metadata.jsonl'} is not UTF-8 text.") from None
     for number, line in enumerate(lines, 1):
@@ -374,6 +375,16 @@ def starter(domain: str = "hibiscus") -> Path:
         return root / domain
     there = ", ".join(sorted(p.parent.name for p in root.glob("*/metadata.jsonl"))) or "none"
     raise UsageError(f"There is no starter pool for {domain!r} (packaged: {there}); give one with --pool.")
+
+
+def refuse_packaged(path: Path) -> None:
+    """Raise UsageError for a folder that came with paint: a pool there is everybody's, and gone with an upgrade."""
+    packaged = Path(str(files("paintcli.pools"))).resolve()
+    if packaged in path.resolve().parents:
+        raise UsageError(
+            f"The packaged pool {path.name} is not yours to change; copy it first: "
+            f"paint pool import {quote(str(path))} --pool mine, then name it with --pool mine."
+        )
 
 
 def resolve(spec: str | None, project: Path | None = None, domain: str = "hibiscus", hub: bool = False) -> Pool:
@@ -537,8 +548,10 @@ def import_paintings(
 
     Each item is (picture, sketch or None, what is known about it). The known columns are kept whole and the origin is
     written to `imported_from`, the old name to `imported_name`. A picture whose bytes the pool already holds is not
-    added again; a name that is taken gets a number. Unreadable pictures are reported, the others go in.
+    added again; a name that is taken gets a number. Unreadable pictures are reported, the others go in. Raises
+    UsageError for a packaged pool.
     """
+    refuse_packaged(pool_path)
     old: list[dict[str, Any]] = []
     if (pool_path / "metadata.jsonl").exists():
         old = [e.row for e in Pool.load(pool_path).entries]

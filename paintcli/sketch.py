@@ -120,7 +120,9 @@ def extract(reply: str, name: str = "sketch") -> Sketch:
     canvas, paints; where two are equal, the one that is whole, then the later. Without a block the JavaScript
     that stands between prose counts.
     """
-    text = reply.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    # a model may write what no text file holds: half of a surrogate pair, or a zero byte, the mark of a binary file
+    text = reply.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     whole = _Candidate(text)
     if name.endswith((".js", ".mjs")) or len(text) > MOST_BYTES or (whole.clean and whole.defines_setup):
         plain = whole if not (name.endswith((".js", ".mjs")) and _FENCE.match(text.lstrip())) else None

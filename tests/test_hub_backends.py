@@ -361,6 +361,24 @@ def test_an_empty_reply_is_named_and_not_paid_for_twice(message: dict, why: str)
         assert len(server.requests) == 1
 
 
+@pytest.mark.parametrize(
+    ("usage", "known"),
+    [
+        ({"prompt_tokens": 3, "completion_tokens": 4, "cost": 0.5}, (3, 4, 0.5)),
+        ({"prompt_tokens": "many", "completion_tokens": -4, "cost": "1"}, (None, None, None)),
+        ({"prompt_tokens": 3, "completion_tokens": 4, "cost": float("inf")}, (3, 4, None)),
+        ({"prompt_tokens": 3, "completion_tokens": 4, "cost": float("nan")}, (3, 4, None)),
+        ({"prompt_tokens": 3, "completion_tokens": 4, "cost": -1}, (3, 4, None)),
+        (None, (None, None, None)),
+    ],
+)
+def test_what_a_server_says_of_the_price_is_a_number_or_nothing(usage: dict | None, known: tuple) -> None:
+    with Loopback(lambda request, number: Reply({**chat("a sketch \ud83d"), "usage": usage})) as server:
+        reply = asyncio.run(Provider(server.address, writing=QUICK).write([{"role": "user", "content": "paint"}]))
+    assert (reply.tokens_in, reply.tokens_out, reply.cost) == known
+    assert reply == "a sketch ?"
+
+
 def test_a_critic_sees_painting_and_photograph_in_that_order() -> None:
     with Loopback(lambda request, number: Reply(chat("More bleed."))) as server:
         critic = Provider(server.address, writing=QUICK)

@@ -228,6 +228,21 @@ def test_broken_json_names_the_line(tmp_path):
         Pool.load(folder)
 
 
+def test_a_line_ends_where_json_lines_end(tmp_path):
+    """U+2028 in an author's name is text, and so is half of a surrogate pair, which is no UTF-8."""
+    folder = make_pool(tmp_path / "p", per_tier=2)
+    rows = read_rows(folder)
+    rows[0]["reference_photo_attribution"] = "Ada\u2028Lovelace\x85"
+    lines = [json.dumps(row, ensure_ascii=False) for row in rows]
+    lines[1] = json.dumps({**rows[1], "subject": "rose \ud83d"})
+    (folder / "metadata.jsonl").write_text("\r\n".join(lines), "utf-8")  # from another system, without a last line end
+    pool = Pool.load(folder)
+    assert [e.name for e in pool.entries] == [row["file_name"] for row in rows]
+    assert pool.entries[0].row["reference_photo_attribution"] == "Ada\u2028Lovelace\x85"
+    pool.save()
+    assert [e.subject for e in Pool.load(folder).entries][:2] == [rows[0]["subject"], "rose ?"]
+
+
 def test_metadata_that_is_not_text(tmp_path):
     folder = make_pool(tmp_path / "p", per_tier=2)
     (folder / "metadata.jsonl").write_bytes(b"\xff\xfe\x00")

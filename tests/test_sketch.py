@@ -167,6 +167,13 @@ def test_size_and_nesting_are_borne(text):
     assert time.monotonic() - begun < 30
 
 
+def test_what_no_text_file_holds_becomes_what_it_can_hold():
+    """A reply comes as JSON, which can carry both; the sketch is written to a file and read back."""
+    written = extract("```javascript\n// \0 \ud83d\nfunction setup() { createCanvas(9, 9); }\n```")
+    assert written.source.startswith("// \ufffd ?\nfunction setup()")
+    assert read(written.source.encode(), "a.js").source == written.source
+
+
 def test_nothing_that_is_mangled_raises():
     """Random damage to real sketches and replies: an answer, whatever it is, and never an exception."""
     domain, dice = domains.load(), random.Random(7)

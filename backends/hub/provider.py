@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from logging import getLogger
@@ -142,10 +143,14 @@ class Provider:
                 raise NotNow("an answer of the wrong shape") from None
         if not isinstance(content, str):
             raise NotNow("an answer of the wrong shape")
-        dollars = cost if isinstance(cost, int | float) else None
-        return Reply(content, _count(read), _count(written), dollars), str(thoughts)
+        return Reply(content, _count(read), _count(written), _dollars(cost)), str(thoughts)
 
 
 def _count(value: Any) -> int | None:
     """A number of tokens as a server gave it, None for anything else."""
     return value if isinstance(value, int) and value >= 0 else None
+
+
+def _dollars(value: Any) -> float | None:
+    """A cost as a server gave it, None for anything else: JSON as it is read here has infinities."""
+    return float(value) if isinstance(value, int | float) and math.isfinite(value) and value >= 0 else None
