@@ -2,6 +2,8 @@
 
 import asyncio
 import hashlib
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -299,6 +301,24 @@ def test_closing_leaves_nothing_behind():
 
 
 # -- what it needs -----------------------------------------------------------------------------------------------------
+
+
+def test_closing_ends_what_nobody_waits_for_any_more():
+    """A command that fails while others paint says one sentence, and nothing of tasks that were destroyed."""
+    code = (
+        "import asyncio\n"
+        "from paintcli.backends.chromium import ChromiumRenderer\n"
+        "async def main():\n"
+        "    with ChromiumRenderer(workers=1) as painter:\n"
+        "        every = [asyncio.ensure_future(painter.render('function setup() { noLoop(); }')) for _ in range(6)]\n"
+        "        await asyncio.sleep(0.05)\n"
+        "        assert not any(task.done() for task in every)\n"
+        "        for task in every:\n            task.cancel()\n"
+        "        await asyncio.gather(*every, return_exceptions=True)\n"
+        "asyncio.run(main())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_altered_and_missing_libraries_name_the_remedy(monkeypatch, tmp_path):

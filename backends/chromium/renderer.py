@@ -166,6 +166,11 @@ class _Studio:
 
     async def close(self) -> None:
         await self._drop_browser()
+        while rest := asyncio.all_tasks() - {asyncio.current_task()}:  # paintings that nobody waits for any more
+            for task in rest:
+                task.cancel()
+            await asyncio.gather(*rest, return_exceptions=True)
+        await self._drop_browser()
 
     # -- one painting ------------------------------------------------------------------------------------------------
 
