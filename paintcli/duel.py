@@ -10,6 +10,7 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from paintcli import pool as pools
@@ -53,7 +54,7 @@ class Side:
     def read(cls, folder: Path, last: int = LAST) -> Side:
         """A run (its last steps), a folder of samples, a pool, or plain pictures. Raises UsageError in one sentence."""
         name = folder.resolve().name
-        first = f"let it paint first: paint sample {folder} -n 32 -o {name}-samples"
+        first = f"let it paint first: paint sample {quote(str(folder))} -n 32 -o {quote(f'{name}-samples')}"
         if not folder.is_dir():
             raise UsageError(f"{folder} is not a folder: a duel is between runs, folders of paintings, or pools.")
         if (folder / ADAPTER).is_file():

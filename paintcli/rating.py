@@ -11,9 +11,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from importlib.resources import files
 from itertools import combinations
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from paintcli import pool as pools
@@ -164,16 +164,11 @@ class Wanted:
 def own_folder(path: Path) -> Path:
     """The folder with `metadata.jsonl` of a pool that may be changed. Raises UsageError for a packaged one."""
     folder = pools.metadata_folder(path)
-    packaged = Path(str(files("paintcli.pools"))).resolve()
-    if packaged in folder.resolve().parents:
-        raise UsageError(
-            f"The packaged pool {folder.name} is not yours to change; copy it first: "
-            f"paint pool import {folder} --pool mine, then name it with --pool mine."
-        )
+    pools.refuse_packaged(folder)
     if not os.access(folder, os.W_OK):
         raise UsageError(
-            f"The pool {folder} is read-only; copy it first: paint pool import {folder} --pool mine, "
-            "then name it with --pool mine."
+            f"The pool {folder} is read-only; copy it first: paint pool import {quote(str(folder))} "
+            "--pool mine, then name it with --pool mine."
         )
     return folder
 

@@ -14,6 +14,8 @@ from PIL import Image
 from test_cli_score import LEAF
 from washes import make_pool, read_rows, wash, write_rows
 
+from paintcli.pool import starter
+
 LATER = LEAF.replace("brush.circle(80, 90, 40, 0.3);", "text('leaf', 0, 0);")
 
 
@@ -144,6 +146,42 @@ def test_a_faulty_call_is_one_sentence(paint, arguments, sentence):
 def test_the_list_keeps_its_tabs(paint):
     ran = paint("pool", "show", "--pool", "mine", "--tier", "love")
     assert ran.out.splitlines()[0].split("\t")[:2] == ["love-00.png", "love"]
+
+
+@pytest.mark.browser
+def test_a_source_that_is_none_is_a_finding_among_others(here, paint):
+    rows = read_rows(here)
+    with_source = next(row for row in rows if row.get("source_file"))
+    (here / with_source["source_file"]).write_bytes(b"\0\0")
+    ran = paint("pool", "check", "--pool", "mine")
+    assert f"file: {with_source['file_name']} " in ran.out and "is a binary file, not a sketch." in ran.out
+    assert " painted again, " in ran.err and ran.code in (1, 3), ran
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("import", "mine"),
+        ("generate", "--generator", "hub:http://127.0.0.1:1#x"),
+        ("rate",),
+        ("calibrate", "mine", "--record"),
+    ],
+)
+def test_a_packaged_pool_is_not_changed(paint, arguments):
+    before = {path: path.stat().st_mtime_ns for path in starter().rglob("*")}
+    ran = paint("pool", *arguments, "--pool", starter())
+    assert (ran.code, ran.out) == (2, "") and "The packaged pool hibiscus is not yours to change" in ran.err, ran
+    assert {path: path.stat().st_mtime_ns for path in starter().rglob("*")} == before
+
+
+def test_what_a_file_says_does_not_drive_the_terminal(here, paint):
+    rows = read_rows(here)
+    rows[0]["family"] = "\x1b]0;mine\x07\x1b[2J[bold]"
+    write_rows(here, rows)
+    ran = paint("pool", "stats", "--pool", "mine")
+    assert "\x1b" not in ran.out and "\x07" not in ran.out and " ]0;mine  [2J[bold] 1" in ran.out
+    ran = paint("pool", "stats", "--pool", "\x1b[2Jnone")
+    assert ran.err == "paint: The pool [2Jnone is not a folder.\n"
 
 
 def test_a_sheet_is_a_png(paint):

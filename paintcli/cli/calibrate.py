@@ -70,6 +70,8 @@ def calibrate(
     chosen = settings.load(pool=pool, judge=judge, domain=domain, seed=seed)
     work = calibration.work_of(Path(source), last)
     rated = find_pool(chosen)
+    if record:
+        pools.refuse_packaged(rated.path)
     if not rated.drawable:
         raise UsageError(f"{rated.origin} has no rated painting to compare with.")
     found, dropped = calibration.from_record(rated, work), list[str]()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -119,6 +120,7 @@ def generate(
     from paintcli.cli import output as o
     from paintcli.cli.chosen import opened
     from paintcli.errors import PaintError, Unavailable, UsageError
+    from paintcli.pool import refuse_packaged
 
     chosen = settings.load(
         pool=pool, domain=domain, seed=seed, renderer=renderer, workers=workers, deadline=deadline, scorer=scorer,
@@ -129,6 +131,7 @@ def generate(
     if scorer == "taste":
         raise UsageError("taste is no HPSv3 and fills no column of its name; choose hpsv3 or hub:SPACE, or nobody.")
     target = Path(chosen.pool) if chosen.pool else (chosen.project or Path()) / "pool"
+    refuse_packaged(target)
     prices = prices_of(price or [], chosen)
     subject = domains.load(chosen.domain)
     specs = [s.strip() for s in (chosen.generator or "").split(",") if s.strip()] or list(generation.PUBLISHED)
@@ -329,4 +332,4 @@ def print_summary(run: Generation, prices: Prices) -> None:
     if run.unfinished:
         o.say(f"{run.unfinished} of {len(run.jobs)} flowers are not finished; the same command goes on.")
     if tally.painted.total():
-        o.say(f"Rate them: paint pool rate --pool {run.pool}")
+        o.say(f"Rate them: paint pool rate --pool {quote(str(run.pool))}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from itertools import pairwise
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from paintcli.cli import output as o
@@ -170,8 +171,9 @@ class Panel:
         for when, result in self.probes.items():
             table.add_row(f"probe {when}", describe(result))
         o.out().print(table)
-        o.say(f"Look at it: paint analyze {outcome.folder}" + ("" if self.recipe.is_control else
-              f"   Sample it: paint sample {outcome.folder}"))  # fmt: skip
+        folder = quote(str(outcome.folder))
+        sample = "" if self.recipe.is_control else f"   Sample it: paint sample {folder}"
+        o.say(f"Look at it: paint analyze {folder}{sample}")
 
 
 def mean(values: list[float]) -> float:

@@ -100,5 +100,6 @@ def _listen() -> None:
 def _fail(sentence: str, code: int, error: BaseException | None) -> None:
     if error and os.environ.get("PAINT_DEBUG"):
         raise error
-    print(f"paint: {' '.join(sentence.split())}", file=sys.stderr)
+    words = "".join(c if c.isprintable() else " " for c in sentence)  # a server's may drive the terminal
+    print(f"paint: {' '.join(words.split())}", file=sys.stderr)
     sys.exit(code)

@@ -41,9 +41,19 @@ def err() -> Console:
     return Console(stderr=True, highlight=False, soft_wrap=True)
 
 
+def printable(text: str) -> str:
+    """Words of a file, a server or a model on one line, without what would drive the terminal."""
+    return "".join(c if c.isprintable() else " " for c in text)
+
+
+def _lines(text: str) -> str:
+    """The same, line ends kept."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
 def say(text: str) -> None:
     """One line of talk on stderr. `text` is plain, not rich markup: paths hold brackets."""
-    err().print(text, markup=False)
+    err().print(_lines(text), markup=False)
 
 
 def emit(row: dict[str, Any]) -> None:
@@ -71,7 +81,7 @@ def plain(text: str) -> Text:
     """Text for a table cell or a line, never read as markup: a path may hold brackets."""
     from rich.text import Text
 
-    return Text(text)
+    return Text(_lines(text))
 
 
 def can_show() -> bool:

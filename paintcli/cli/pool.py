@@ -230,6 +230,7 @@ async def repaint(entries: list[Any], chosen: Any) -> list[tuple[str, str, str]]
     from paintcli.attempt import attempt
     from paintcli.backends.specs import make_renderer
     from paintcli.cli import output as o
+    from paintcli.errors import PaintError
 
     subject = domains.load(chosen.domain)
     limit = asyncio.Semaphore(2 * chosen.workers)
@@ -241,10 +242,12 @@ async def repaint(entries: list[Any], chosen: Any) -> list[tuple[str, str, str]]
         async def one(entry: Any) -> tuple[str, str, str] | None:
             if entry.source is None:
                 return None
+            try:
+                written = sketch.read(entry.source.read_bytes(), entry.source.name)
+            except PaintError as error:
+                return "file", entry.name, str(error)
             async with limit:
-                result = await attempt(
-                    sketch.read(entry.source.read_bytes(), entry.name), painter, subject, chosen.seed
-                )
+                result = await attempt(written, painter, subject, chosen.seed)
             bar.advance(bar.tasks[0].id)
             if result.unavailable:
                 return "unavailable", entry.name, result.unavailable

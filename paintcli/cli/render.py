@@ -268,19 +268,21 @@ def print_table(rows: list[dict[str, Any]], console: Console) -> None:
 def verdict_text(row: dict[str, Any]) -> Text:
     from rich.text import Text
 
+    from paintcli.cli.output import printable
+
     if row["unavailable"]:
-        return Text(f"unavailable: {row['unavailable']}", style="yellow")
+        return Text(printable(f"unavailable: {row['unavailable']}"), style="yellow")
     text = Text()
     for violation in row["violations"]:
         where = f"line {violation['line']}: " if violation["line"] else ""
         text.append("\n" if text else "")
-        text.append(violation["code"], style="bold red").append(f"  {where}{violation['detail']}")
+        text.append(violation["code"], style="bold red").append(printable(f"  {where}{violation['detail']}"))
     if row["passed"]:
         text.append("passed", style="green")
         if row["png"] != STDIN:
             text.append(f"  {row['png']}", style="dim")
         if row["js_errors"]:
-            text.append(f"\n{row['js_errors'][0]}", style="yellow")
+            text.append(f"\n{printable(row['js_errors'][0])}", style="yellow")
     return text
 
 

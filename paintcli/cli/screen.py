@@ -162,7 +162,7 @@ class Screen:
 
     def lines_at(self, x: int, y: int, room: int, text: str, style: str) -> int:
         """Text broken into lines of `room` columns; the row after it."""
-        for line in textwrap.wrap(printable(text), room):
+        for line in textwrap.wrap(o.printable(text), room):
             self.at(x, y, line, style)
             y += 1
         return y
@@ -207,13 +207,10 @@ class Screen:
         labels = any(shown.label for shown in view.pictures)
         below = len(help_lines) + len(said) + labels
         if view.kind in ("pair", "one"):
-            self.at(1, 1, f"{view.title}  {'  '.join(view.lines)}"[:columns], "\x1b[2m")
+            self.at(1, 1, o.printable(f"{view.title}  {'  '.join(view.lines)}")[:columns], "\x1b[2m")
             width = self.picture_at(2, together(view.pictures), columns, rows - below - 2)
             if labels:
-                each = width // len(view.pictures)
-                self.at(
-                    1, rows - below + 1, "".join(f"{s.label[: each - 1]:<{each}}" for s in view.pictures), "\x1b[1m"
-                )
+                self.at(1, rows - below + 1, side_by_side(view.pictures, width // len(view.pictures)), "\x1b[1m")
         else:
             self.draw_text(view, columns, rows - below)
         y = rows - len(help_lines) - len(said) + 1
@@ -229,7 +226,7 @@ class Screen:
         lines = [
             part
             for line in view.text.expandtabs(2).splitlines()
-            for part in textwrap.wrap(printable(line), columns) or [""]
+            for part in textwrap.wrap(o.printable(line), columns) or [""]
         ]
         start = self.page * (rows - 1) if self.page * (rows - 1) < len(lines) else 0
         for y, line in enumerate(lines[start : start + rows - 1], 1):
@@ -248,7 +245,7 @@ class Screen:
         pages = max(1, -(-len(view.pictures) // fit))
         start = self.page % pages * fit
         title = f"{view.title}: look at them all before you rate"
-        self.at(1, 1, title[:columns], "\x1b[1m")
+        self.at(1, 1, o.printable(title)[:columns], "\x1b[1m")
         for line, top in enumerate(range(start, min(start + fit, len(view.pictures)), across)):
             row = view.pictures[top : top + across]
             y = 2 + line * (cells // 2 + 1)
@@ -261,18 +258,13 @@ class Screen:
 
     def said(self, view: View, room: int) -> list[tuple[str, str]]:
         """What the last key did and what is wrong, in lines of `room` columns with their styles."""
-        found = [(line, "\x1b[32m") for line in textwrap.wrap(printable(self.note or view.note), room)]
-        return found + [(line, "\x1b[33m") for line in textwrap.wrap(printable(view.warning), room)]
+        found = [(line, "\x1b[32m") for line in textwrap.wrap(o.printable(self.note or view.note), room)]
+        return found + [(line, "\x1b[33m") for line in textwrap.wrap(o.printable(view.warning), room)]
 
 
 def side_by_side(pictures: Sequence[Shown], each: int) -> str:
     """The labels, `each` columns a picture."""
-    return "".join(f"{s.label[: each - 1]:<{each}}" for s in pictures).rstrip()
-
-
-def printable(text: str) -> str:
-    """Words of a file, without what would drive the terminal."""
-    return "".join(c if c.isprintable() else " " for c in text)
+    return "".join(f"{o.printable(s.label)[: each - 1]:<{each}}" for s in pictures).rstrip()
 
 
 SIGNS = {"left": "←", "right": "→"}
