@@ -1,4 +1,4 @@
-# make setup | demo | test | lint | types | wheel — each does its own set-up, none does anything twice.
+# make setup | demo | test | lint | types | docs | wheel — each does its own set-up, none does anything twice.
 
 # 3.11 first: it is the version everything here was measured with.
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3.14 python3; do \
@@ -7,7 +7,7 @@ TORCH ?= torch==2.13.0
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: setup demo test slow lint types format wheel clean
+.PHONY: setup demo test slow lint types format docs wheel clean
 
 setup: $(READY)
 
@@ -46,6 +46,10 @@ types: setup
 format: setup
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# every flag of every command, from the code; a test holds it against the code
+docs: setup
+	$(BIN)/typer paintcli.cli.main utils docs --name paint --output docs/reference.md
 
 wheel: setup
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .

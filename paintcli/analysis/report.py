@@ -36,6 +36,7 @@ from paintcli.analysis.gain import Options, _plain, gain
 from paintcli.analysis.health import hacking, health
 from paintcli.analysis.sources import Run
 from paintcli.analysis.steps import Steps
+from paintcli.errors import UsageError
 
 BINS = 20
 
@@ -46,6 +47,24 @@ SATURATED = 0.08
 def steps_of(run: Run, options: Options) -> Steps:
     """The run split as asked; unasked, as published: rollouts as on the dataset card, a curve by its ends."""
     return Steps(run, options.split or ("ends" if run.is_curve else "card"))
+
+
+def own_targets(run: Run) -> dict[str, Any] | None:
+    """The numbers of the domain that a run folder's recipe names; None for what has no recipe.
+
+    A recipe whose domain file is not here holds the sketches to none, and that is noted in the run.
+    """
+    from paintcli import domains
+    from paintcli.training.recipe import FILE, Recipe
+
+    if run.folder is None or not (run.folder / FILE).is_file():
+        return None
+    domain = Recipe.read(run.folder).domain
+    try:
+        return domains.load(domain).targets
+    except UsageError:
+        run.notes.append(f"Its domain {domain} is not here: the sketches are held to no numbers.")
+        return {}
 
 
 def analyse(run: Run, options: Options, advance: Callable[[], None] = lambda: None) -> dict[str, Any]:

@@ -81,7 +81,7 @@ def analyze(
 
     `paint analyze --between 11,12`
     """
-    from paintcli import settings
+    from paintcli import domains, settings
     from paintcli.analysis import report, sources, terminal
     from paintcli.analysis.gain import Options
     from paintcli.cli import output as o
@@ -114,7 +114,13 @@ def analyze(
                     o.say(note)
         return
 
-    reports = look_at(runs, wanted, lambda run: targets_of(run, chosen.domain, named=domain is not None))
+    default = domains.load(chosen.domain).targets
+
+    def targets(run: Run) -> dict[str, Any]:
+        own = report.own_targets(run) if domain is None else None
+        return default if own is None else own
+
+    reports = look_at(runs, wanted, targets)
     if as_json:
         for found in reports:
             o.emit(found)
@@ -216,25 +222,6 @@ def newest_run(project: Path | None) -> Path:
     if not found:
         raise UsageError("There is no run under runs/ here: name one.")
     return max(found, key=lambda path: path.stat().st_mtime).parent
-
-
-def targets_of(run: Run, domain: str, named: bool) -> dict[str, Any]:
-    """The numbers a run's sketches are held to: those of `domain` when it was `named`, else of the run's own recipe.
-
-    A recipe whose domain file is not here holds them to none, and that is noted.
-    """
-    from paintcli import domains
-    from paintcli.errors import UsageError
-    from paintcli.training.recipe import FILE, Recipe
-
-    if named or run.folder is None or not (run.folder / FILE).is_file():
-        return domains.load(domain).targets
-    own = Recipe.read(run.folder).domain
-    try:
-        return domains.load(own).targets
-    except UsageError:
-        run.notes.append(f"Its domain {own} is not here: the sketches are held to no numbers (--domain names one).")
-        return {}
 
 
 def look_at(runs: list[Run], wanted: Options, targets: Callable[[Run], dict[str, Any]]) -> list[dict[str, Any]]:

@@ -6,7 +6,6 @@ a second publication finds nothing changed. `paint.json` in each says what it is
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
 import shutil
@@ -23,7 +22,6 @@ from paintcli.pool import Pool, licence_problems, write_rows
 from paintcli.publishing import cards
 
 if TYPE_CHECKING:
-    from paintcli.analysis.sources import Run
     from paintcli.training.recipe import Recipe
 
 SPACES = Path(__file__).parents[2] / "spaces"
@@ -99,7 +97,8 @@ def rollouts(runs: Sequence[Path], into: Path, repo: str, licence: str) -> None:
 
     The rows of one run are its own bytes. Raises UsageError for a run without a painting.
     """
-    from paintcli.analysis import charts, sources
+    from paintcli.analysis import charts, report, sources
+    from paintcli.analysis.gain import Options
 
     if len({run.resolve().name for run in runs}) < len(runs):
         raise UsageError("Two of the runs have the same name: rename one, its name is its folder's.")
@@ -122,7 +121,7 @@ def rollouts(runs: Sequence[Path], into: Path, repo: str, licence: str) -> None:
                 kept.append(line)
         [found] = sources.load(str(run))
         recipes.append(recipe_of(run, into / prefix))
-        told = told_of(found, recipes[-1])
+        told = report.analyse(found, Options(targets=report.own_targets(found)))
         reports.append({**told, "run": run.resolve().name})
         counts.append(count(run))
         if (run / records.CURVE).is_file():
@@ -136,19 +135,6 @@ def rollouts(runs: Sequence[Path], into: Path, repo: str, licence: str) -> None:
             write_atomic(into / name, b"".join(types_first(kept)))
     text = cards.rollouts(reports, counts, recipes, pictures, repo, licence, drawn)
     write_atomic(into / "README.md", text.encode())
-
-
-def told_of(found: Run, recipe: Recipe | None) -> dict[str, Any]:
-    """The analyser's report; with what the prompt asked for where the run's domain can still be read."""
-    from paintcli import domains
-    from paintcli.analysis import report
-    from paintcli.analysis.gain import Options
-
-    targets = None
-    if recipe:
-        with contextlib.suppress(UsageError):  # a domain file that has moved
-            targets = domains.load(recipe.domain).targets
-    return report.analyse(found, Options(targets=targets))
 
 
 def rows_of(run: Path, name: str) -> Iterator[tuple[dict[str, Any], bytes]]:
@@ -228,7 +214,8 @@ def adapter(spec: str, into: Path, repo: str, licence: str, base: str | None) ->
     `base` names the model on the Hub where it was trained from a folder. Raises UsageError when nobody can tell.
     """
     from paintcli import domains
-    from paintcli.analysis import charts, sources
+    from paintcli.analysis import charts, report, sources
+    from paintcli.analysis.gain import Options
     from paintcli.backends import policy
     from paintcli.training import probe, sampling
 
@@ -253,7 +240,7 @@ def adapter(spec: str, into: Path, repo: str, licence: str, base: str | None) ->
             copy(run / records.CURVE, into / records.CURVE)
         if (run / records.PAINTED).is_file() or (run / records.UNPAINTED).is_file():
             [columns] = sources.load(str(run), pictures=False)
-            told = told_of(columns, recipe)
+            told = report.analyse(columns, Options(targets=report.own_targets(columns)))
             chart = charts.curve(told)
             if chart:
                 write_atomic(into / CHART, charts.standalone(chart).encode())
