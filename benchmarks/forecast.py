@@ -227,6 +227,12 @@ def foretell(trial: Trial, texts: Sequence[str]) -> fc.Forecast:
     return fc.forecast(table, contest.mix, plan, fc.meetings(table, draws))
 
 
+def kept(told: fc.Forecast) -> dict[str, Any]:
+    """What of a forecast the tables show."""
+    told_json = told.to_json()
+    return {name: told_json[name] for name in ("verdict", "predicted_gain", "reward", "groups", "variance")}
+
+
 def replies(folder: Path, when: str) -> list[str]:
     rows = sorted(stream(folder / f"probe-{when}"), key=lambda r: (r["step"], r["position_in_group"]))
     return [row["code"] for row in rows]
@@ -251,7 +257,7 @@ def attempt(trial: Trial, folder: Path) -> dict[str, Any]:
     return {
         "name": trial.name, "what": trial.what, "tuning": trial.tuning, "texts": before[:SAMPLES],
         "before": start, "after": end, "gain": end - start, "learned": end - start >= fc.LEARNS,
-        "forecast": told.to_json(), "cpu_seconds": time.process_time() - started,
+        "forecast": kept(told), "cpu_seconds": time.process_time() - started,
     }  # fmt: skip
 
 
@@ -274,6 +280,11 @@ def table(results: Sequence[Mapping[str, Any]]) -> str:
             f"{'learned' if r['learned'] else 'flat'} | {'✓' if right else '✗'} |"
         )
     return "\n".join(lines)
+
+
+def rows_of(results: Sequence[Mapping[str, Any]]) -> str:
+    """JSON, a line a run."""
+    return "[\n" + ",\n".join(json.dumps(r, ensure_ascii=False) for r in results) + "\n]\n"
 
 
 def of_curve(path: Path) -> str:
@@ -315,14 +326,16 @@ def main() -> None:
         known = {t.name: t for t in wanted}
         results = [r for r in json.loads(asked.again.read_text()) if r["name"] in known]
         for result in results:
-            result["forecast"] = foretell(known[result["name"]], result["texts"]).to_json()
+            result["forecast"] = kept(foretell(known[result["name"]], result["texts"]))
         wanted = []
+        if asked.json:
+            asked.json.write_text(rows_of(results))
     with tempfile.TemporaryDirectory() as folder:
         for trial in wanted:
             results.append(attempt(trial, Path(folder) / trial.name))
             print(table(results[-1:]).splitlines()[-1], flush=True)
             if asked.json:
-                asked.json.write_text(json.dumps(results, indent=1))
+                asked.json.write_text(rows_of(results))
     for tuning, title in ((True, "Tuning"), (False, "Trial")):
         print(f"\n{title}\n\n{table([r for r in results if r['tuning'] is tuning])}")
 
