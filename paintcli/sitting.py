@@ -172,5 +172,11 @@ class Sitting(ABC):
         """The end. Raises PaintError when keys are still not on disk."""
         if self.journal.unsaved:
             self.journal.save()
+        waiting = len(self.journal.waiting)
+        if waiting:
+            raise PaintError(f"{waiting} key{'s' if waiting > 1 else ''} could not be saved: {self.journal.trouble}")
         if self.journal.unsaved:
-            raise PaintError(f"{len(self.journal.waiting)} keys could not be saved: {self.journal.trouble}")
+            raise PaintError(
+                f"Every key is kept in {self.journal.path}, and the next session sees to the rest: "
+                f"{self.journal.trouble}"
+            )

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -332,6 +333,24 @@ def test_a_full_disk_is_said_the_keys_kept_and_tried_again(folder):
     assert rating.over
 
 
+def test_keys_that_only_the_metadata_does_not_follow_yet_are_said_to_be_kept(folder, monkeypatch):
+    rating = begin(folder, "ada")
+    first = rating.order[0]
+
+    def full(path, changes):
+        raise PaintError("metadata.jsonl cannot be written: the disk is full, free some space.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(pools, "update_rows", full)
+        rating.press("love")
+        assert "The last key is kept" in rating.view().warning
+        with pytest.raises(PaintError, match=r"^Every key is kept in .*ratings\.jsonl, and the next session"):
+            rating.close()
+    assert tiers(folder) == {}
+    begin(folder, "ada").close()
+    assert tiers(folder) == {first: "love"}
+
+
 # -- again, and in pairs
 
 
@@ -656,6 +675,7 @@ def test_the_page_answers_its_person_alone(folder):
         key = {"turn": 0, "action": "begin"}
         assert ask("key", origin="http://evil.example", body=key)[0] == 403
         assert ask("key", body={"turn": 0})[0] == ask("key", body=[1])[0] == 400
+        assert json.loads(ask("key", body={"turn": 0, "action": ["love"]})[1])["turn"] == 0
         assert rating.turn == 0
         assert json.loads(ask("key", origin=f"http://127.0.0.1:{server.port}", body=key)[1])["turn"] == 1
         assert json.loads(ask("key", body={"turn": 0, "action": "love"})[1])["turn"] == 1, "meant for another view"
@@ -665,3 +685,33 @@ def test_the_page_answers_its_person_alone(folder):
         with pytest.raises(UsageError, match=f"Port {server.port} cannot be used"):
             PageServer(rating, server.port)
     assert server.address.startswith("http://127.0.0.1:")
+
+
+def test_the_page_says_when_not_everything_is_saved(folder):
+    rating = begin(folder, "ada")
+    (folder / LOG).symlink_to("/dev/full")
+    with PageServer(rating) as server:
+        for action in ("love", "quit"):
+            state = server.press(rating.turn, action)
+        assert not state["over"] and "q again" in state["note"]
+        state = server.press(rating.turn, "quit")
+    assert state["over"] and state["text"].startswith("Not everything is saved")
+    (folder / LOG).unlink()
+    rating.close()
+    assert server.state()["text"] == "Everything is saved."
+
+
+def test_a_page_closed_before_its_pictures_came_is_no_news(folder, capfd):
+    with PageServer(Rating(folder, "ada")) as server:
+        with server.lock:
+            picture = server.state()["pictures"][0]["id"]
+        ask = f"GET /{server.secret}/picture/{picture} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n"
+        for _ in range(8):
+            closed = socket.create_connection(("127.0.0.1", server.port))
+            closed.sendall(ask.encode())
+            closed.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # a reset, as by a browser
+            closed.close()
+        url = server.address + "picture/" + picture
+        assert urllib.request.urlopen(url, timeout=20).status == 200
+        time.sleep(0.5)
+    assert capfd.readouterr().err == ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import sys
 import threading
 from dataclasses import asdict
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -36,6 +37,15 @@ LARGEST = 4096
 """Bytes of a key press at most."""
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A page that was closed before its pictures came is nothing to tell the terminal of."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 class PageServer:
     """Serves one sitting until it is over. `address` is the page's, with its secret. A context manager."""
 
@@ -48,10 +58,9 @@ class PageServer:
         self.pictures: dict[str, Path] = {}
         handler = type("Handler", (_Handler,), {"page": self})
         try:
-            self._server = ThreadingHTTPServer(("127.0.0.1", port), handler)
+            self._server = _Server(("127.0.0.1", port), handler)
         except OSError as error:
             raise UsageError(f"Port {port} cannot be used ({error.strerror}); choose another with --port.") from error
-        self._server.daemon_threads = True
         self.port = self._server.server_address[1]
         self.address = f"http://127.0.0.1:{self.port}/{self.secret}/"
 
@@ -78,12 +87,15 @@ class PageServer:
         state = asdict(view)
         state["pictures"] = [{"id": self._id(shown), "label": shown.label} for shown in view.pictures]
         state["over"] = self.sitting.over
+        if self.sitting.over:
+            unsaved = self.sitting.journal.unsaved
+            state["text"] = "Not everything is saved; the terminal says more." if unsaved else "Everything is saved."
         return state
 
     def press(self, turn: int, action: str) -> dict[str, Any]:
         """One key, meant for the view of `turn`; one meant for an earlier view changes nothing."""
         with self.lock:
-            if turn == self.sitting.turn and action in {key.action for key in self.sitting.view().keys}:
+            if turn == self.sitting.turn and action in [key.action for key in self.sitting.view().keys]:
                 self.sitting.press(action)
             state = self.state()
         return state

@@ -43,7 +43,7 @@ function show(next) {
   easel.dataset.turn = view.turn;
   if (view.over) {
     easel.className = "end";
-    easel.replaceChildren(element("p", "Everything is saved. You may close this page."));
+    easel.replaceChildren(element("p", `${view.text} You may close this page.`));
   } else if (view.kind === "text") easel.replaceChildren(element("pre", view.text, { tabIndex: 0 }));
   else if (view.kind === "end") easel.replaceChildren(element("p", view.text));
   else easel.replaceChildren(...view.pictures.map(figure));
