@@ -35,7 +35,7 @@ def words(command, *before: str) -> Iterator[tuple[str, ...]]:
         yield from words(below, *before, name)
 
 
-@pytest.mark.parametrize("command", words(get_command(app)), ids=" ".join)
+@pytest.mark.parametrize("command", [*words(get_command(app))], ids=" ".join)
 def test_help_imports_nothing_heavy(command):
     assert loaded_by(*command, "--help") & HEAVY == set()
 
