@@ -470,10 +470,8 @@ def licence_problems(entries: Iterable[Reference]) -> list[Problem]:
 
 
 def stats(pool: Pool) -> dict[str, Any]:
-    """Counts by tier, family and subject, coverage by tier and `diversity.diversity`, as one JSON-able object."""
+    """Counts by tier, family and subject, coverage by tier, the rater's consistency, as one JSON-able object."""
     import numpy as np
-
-    from paintcli.diversity import diversity
 
     tiers = pool.tiers()
     coverage = {e.name: e.painting.coverage for e in pool.entries}
@@ -491,7 +489,6 @@ def stats(pool: Pool) -> dict[str, Any]:
             tier: [round(float(q), 4) for q in np.percentile([coverage[e.name] for e in members], [0, 25, 50, 75, 100])]
             for tier, members in tiers.items()
         },
-        "diversity": diversity(pool),
         "consistency": consistency(pool),
     }
 

@@ -362,7 +362,6 @@ def test_stats(pool):
     assert told["tiers"] == {"love": 10, "okay": 10}
     assert told["reserved"] == 4
     assert told["coverage"]["love"][0] <= told["coverage"]["love"][2] <= told["coverage"]["love"][4]
-    assert told["diversity"]["near_duplicates"] == []
     assert told["consistency"] is None
 
 

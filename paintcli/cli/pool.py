@@ -122,10 +122,10 @@ def stats(pool: options.Pool = None, domain: options.Domain = None, as_json: opt
     from paintcli import settings
     from paintcli.cli import output as o
     from paintcli.cli.chosen import find_pool
-    from paintcli.diversity import in_words
+    from paintcli.diversity import diversity, in_words
 
     found = find_pool(settings.load(pool=pool, domain=domain))
-    told = pools.stats(found)
+    told = {**pools.stats(found), "diversity": diversity(found)}
     if as_json:
         o.emit(told)
         return

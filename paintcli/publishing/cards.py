@@ -72,6 +72,7 @@ def licence_line(licence: str, what: str) -> str:
 
 def pool(found: Pool, repo: str, licence: str) -> str:
     """The card of a pool. Reads every picture."""
+    from paintcli.diversity import diversity, in_words
     from paintcli.pool import stats
 
     told = stats(found)
@@ -103,13 +104,7 @@ def pool(found: Pool, repo: str, licence: str) -> str:
         parts.append(table([title, "paintings"], told[what].items()))
     models = Counter(str(e.row.get("generator_model") or "not recorded") for e in found.entries)
     parts.append(table(["painted by", "paintings"], models.most_common()))
-    diversity = told["diversity"]
-    if diversity["nearest_median"] is not None:
-        parts.append(
-            "A painting's nearest neighbour is, in the median, "
-            f"{diversity['nearest_median']:.3f} away (root mean square over 16 × 16 pixels, 0–1); "
-            f"{plural(diversity['near_duplicates'], 'pair')} closer than 0.02."
-        )
+    parts.append(" ".join(f"{sentence.rstrip('.')}." for sentence in in_words(diversity(found), len(found))))
     again = told["consistency"]
     parts.append(
         f"The rater saw {again['rechecked']} paintings twice, blind, and gave {again['same']:.0%} the same tier."
