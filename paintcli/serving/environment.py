@@ -161,7 +161,7 @@ class Easel:
         return Answer(self._verdict(episode, found), found.reward.value, done=True)
 
     async def _paint(self, episode: Episode, sketch: Sketch) -> Answer:
-        """Only the painting, packed whole under "painting"; its gate is told and nothing is withheld for it."""
+        """Only the painting, packed whole under "painting": no gate, no judge, no reward."""
         renderer = self.assessor.renderer
         assert renderer is not None
         painting: Painting | None = None
