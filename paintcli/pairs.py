@@ -133,7 +133,10 @@ class PoolPairs(Pairing, PoolSitting):
         return "Every pair has met. q quits and shows what follows from your votes."
 
     def table(self) -> list[dict[str, Any]]:
-        """Every painting, strongest first: its strength with a 95 % interval, its tier and the one proposed."""
+        """Every painting, strongest first: its strength with a 95 % interval, its tier and the one proposed.
+
+        Where the interval decides nothing, what this rater or the pool said stays, and okay where nobody said anything.
+        """
         found = self.strengths()
         votes = self.votes()
         told = [
@@ -144,17 +147,21 @@ class PoolPairs(Pairing, PoolSitting):
                 "high": round(float(found.high[i]), 4),
                 "votes": sum(name in vote[:2] for vote in votes),
                 "tier": self.ratings.tier(name) or self.entries[name].tier or None,
-                "proposed": proposed(float(found.low[i]), float(found.high[i])),
+                "proposed": proposed(float(found.low[i]), float(found.high[i])) or self._said(name) or "okay",
             }
             for i, name in enumerate(self.names)
         ]
         return sorted(told, key=lambda row: -row["strength"])
 
+    def _said(self, name: str) -> str | None:
+        """The tier of a painting: this rater's own, else the pool's."""
+        return self.ratings.own(self.rater, name) or self.ratings.tier(name) or self.entries[name].tier or None
+
     def accept(self) -> int:
         """Give every painting that was voted on its proposed tier, as if keyed; how many changed."""
         changed = 0
         for row in self.table():
-            if row["votes"] and row["proposed"] != self.ratings.own(self.rater, row["file_name"]):
+            if row["votes"] and row["proposed"] != self._said(row["file_name"]):
                 self.say("rate", row["file_name"], tier=row["proposed"], previous=row["tier"])
                 changed += 1
         return changed

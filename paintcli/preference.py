@@ -92,9 +92,12 @@ def next_pair(strengths: Strengths, asked: set[frozenset[int]]) -> tuple[int, in
     return (i, j) if n > 1 and gain[i, j] > 0 else None
 
 
-def proposed(low: float, high: float) -> str:
-    """The tier of a painting whose strength's interval is (low, high): surely over the pool's middle, or under it."""
-    return "love" if low > 0 else "weak" if high < 0 else "okay"
+def proposed(low: float, high: float) -> str | None:
+    """The tier of a painting whose strength's interval is (low, high): surely over the pool's middle, or under it.
+
+    None for one that holds the middle, as every interval does after a vote or two: that is no evidence for any tier.
+    """
+    return "love" if low > 0 else "weak" if high < 0 else None
 
 
 LEVEL = 0.05

@@ -435,6 +435,19 @@ def test_pairs_ask_each_once_and_propose_tiers(tmp_path, paint):
     assert tiers(folder) == {row["file_name"]: row["proposed"] for row in table}
 
 
+def test_a_vote_or_two_is_no_evidence_against_a_tier(folder):
+    """Accepted at once, they give okay to what had no tier, and take love from nothing."""
+    before = PoolPairs(folder, "ada")
+    loved, unrated = before.pair
+    rows = read_rows(folder)
+    write_rows(folder, [{**row, "tier": "love" if row["file_name"] == loved else None} for row in rows])
+    pairs = PoolPairs(folder, "ada")
+    assert {path.name for path in pairs.shown()} == {loved, unrated}
+    pairs.press("left" if pairs.shown()[0].name == unrated else "right")
+    assert pairs.accept() == 1
+    assert tiers(folder) == {loved: "love", unrated: "okay"}
+
+
 # -- the command
 
 

@@ -174,8 +174,8 @@ def tell(told: dict[str, Any]) -> None:
         if "changed" in told:
             o.say(f"{told['changed']} tiers changed.")
         elif any(row["votes"] for row in told["paintings"]):
-            o.say("Proposed: love where the interval lies above the pool's middle, weak where it lies below. "
-                  "--pairs --accept gives these tiers.")  # fmt: skip
+            o.say("Proposed: love where the interval lies above the pool's middle, weak where it lies below, else what "
+                  "it is, or okay. --pairs --accept gives these tiers.")  # fmt: skip
     elif "rechecked" in told:
         same, order = told["same"], told["order"]
         if told["rechecked"]:
