@@ -8,6 +8,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
+import socket
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,7 +17,7 @@ from typing import Any
 
 from paintcli.backends.local import require
 from paintcli.backends.loop import Loop
-from paintcli.errors import PaintError, Unavailable
+from paintcli.errors import PaintError, Unavailable, UsageError
 from paintcli.painting import Painting
 
 IN_LINE = 2
@@ -70,18 +72,29 @@ class Job:
 def connect(address: str) -> None:
     """Join the cluster at `address` (host:port), or at "" the one that RAY_ADDRESS or this machine knows.
 
-    A process joins one cluster, once. Raises UsageError without Ray, Unavailable when nobody answers.
+    A process joins one cluster, once. Raises UsageError without Ray or for what is no address, Unavailable when nobody
+    answers.
     """
     require("ray", "Ray", "ray")
     import ray
 
     if ray.is_initialized():
         return
+    address = address or os.environ.get("RAY_ADDRESS", "")
+    nobody = f"There is no Ray cluster {f'at {address}' if address else 'here: `ray start --head` starts one'}."
+    if address:
+        host, _, port = address.removeprefix("ray://").rpartition(":")
+        if not (host and port.isdigit()):
+            raise UsageError(f"A Ray cluster's address is HOST:PORT, not {address!r}.")
+        try:  # Ray itself would try for four minutes
+            socket.create_connection((host, int(port)), timeout=5).close()
+        except (OSError, OverflowError) as error:
+            raise Unavailable(nobody) from error
     try:
         ray.init(address or "auto", log_to_driver=False, logging_level=logging.ERROR)
     except (ConnectionError, RuntimeError, ValueError) as error:
-        where = f"at {address}" if address else "here: start one with `ray start --head`, or name it, ray:HOST:PORT"
-        raise Unavailable(f"There is no Ray cluster {where} ({' '.join(str(error).split())[:160]}).") from error
+        why = f" that lets us join ({' '.join(str(error).split())[:160]})." if address else "."
+        raise Unavailable(nobody.removesuffix(".") + why) from error
 
 
 def count(address: str, resource: str) -> int:

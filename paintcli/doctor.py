@@ -201,6 +201,7 @@ def _models() -> Iterator[Finding]:
         ("datasets", "datasets", "published pools and rollouts", "train"),
         ("trackio", "trackio", "live curves", "train"),
         ("llama-cpp-python", "llama_cpp", "gguf: judges", "gguf"),
+        ("ray", "ray", "workers on a cluster", "ray"),
         ("pyarrow", "pyarrow", "rollouts in Parquet files", "parquet"),
     ):
         if find_spec(module):

@@ -174,8 +174,15 @@ def test_a_judge_on_the_cluster_s_gpu_says_what_it_says_here(cluster, tmp_path):
         assert asyncio.run(judge.prefer(*pictures, "softness")) == pytest.approx(here, abs=1e-6)
 
 
-@pytest.mark.slow
-def test_no_cluster_is_one_sentence():
+@pytest.mark.parametrize(
+    ("address", "error", "sentence"),
+    [
+        ("127.0.0.1:9", Unavailable, r"^There is no Ray cluster at 127\.0\.0\.1:9\.$"),
+        ("head", UsageError, r"^A Ray cluster's address is HOST:PORT, not 'head'\.$"),
+        ("head:port", UsageError, r"^A Ray cluster's address is HOST:PORT"),
+    ],
+)
+def test_no_cluster_is_one_sentence(address, error, sentence):
     pytest.importorskip("ray", reason="Ray is not installed")
-    with pytest.raises(Unavailable, match=r"^There is no Ray cluster at 127\.0\.0\.1:9"):
-        make_renderer("local", workers=Workers.read("ray:127.0.0.1:9"))
+    with pytest.raises(error, match=sentence):
+        make_renderer("local", workers=Workers.read(f"ray:{address}"))

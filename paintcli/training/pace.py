@@ -67,8 +67,9 @@ def estimate(recipe: Recipe, config: Any, parameters: int, gpu: bool) -> Pace:
         how = "scaled from 268 M parameters on two cores"
     phases = [Phase("writing", writing * recipe.turns, how), Phase("learning", learning, how)]
     if not recipe.is_control:
-        paint = PAINTING * recipe.generations / max(1, min(recipe.workers, recipe.generations)) * recipe.turns
-        phases.append(Phase("painting", paint, f"{PAINTING} s each, {recipe.workers} at once"))
+        at_once = max(1, min(recipe.workers, recipe.generations))
+        paint = PAINTING * recipe.generations / at_once * recipe.turns
+        phases.append(Phase("painting", paint, f"{PAINTING} s each, {at_once} at once"))
         mix = recipe.weights()
         if mix.wants("judge") and recipe.judge != "taste":
             questions = recipe.generations * recipe.references * 2
