@@ -37,6 +37,9 @@ Five repaintings each of tests/data/sketches/flower.js and low.js, other seeds, 
 ONE_FLOWER = 3.0
 """Effective paintings under which a pool of six or more is called one flower: one sketch repainted counts up to 1.7."""
 
+NAMED = 4
+"""Of many paintings that are nearly one, how many a sentence names."""
+
 HUES = ((20, "red"), (45, "orange"), (70, "yellow"), (165, "green"), (255, "blue"), (295, "violet"), (345, "pink"))
 """Upper ends in degrees of the colour circle; what is beyond the last is red again."""
 
@@ -195,8 +198,13 @@ def in_words(told: dict[str, Any], paintings: int) -> list[str]:
     said = [f"{there}, as varied as {number:.0f} that have nothing in common."]
     if paintings >= 6 and number < ONE_FLOWER:
         said.append("That is one flower painted again and again, and a pool of one flower trains one flower.")
-    for pair in told["near_duplicates"]:
-        said.append(f"{pair['first']} and {pair['second']}: {pair['why']}.")
+    pairs = {(pair["first"], pair["second"]): pair["why"] for pair in told["near_duplicates"]}
+    for names in pools.groups(pairs):
+        if len(names) == 2:
+            said.append(f"{names[0]} and {names[1]}: {pairs[names[0], names[1]]}.")
+        else:
+            more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+            said.append(f"{len(names)} paintings are nearly one: {', '.join(names[:NAMED])}{more}.")
     hues = list(told["hues"].items())
     if paintings >= 6 and hues[0][1] > 0.8 * paintings:
         said.append(f"{hues[0][1]} of {paintings} are {hues[0][0]}: what is learned is that colour too.")

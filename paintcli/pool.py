@@ -455,6 +455,16 @@ def near_duplicates(entries: Sequence[Reference]) -> list[tuple[Reference, Refer
     return sorted(pairs, key=lambda pair: pair[2])
 
 
+def groups(pairs: Iterable[tuple[str, str]]) -> list[list[str]]:
+    """Names that pairs join, directly or through others: a painting made ten times is one group, not 45 pairs."""
+    found: list[list[str]] = []
+    for pair in pairs:
+        touched = [group for group in found if not set(pair).isdisjoint(group)]
+        found = [group for group in found if group not in touched]
+        found.append(list(dict.fromkeys([*(name for group in touched for name in group), *pair])))
+    return found
+
+
 def licence_problems(entries: Iterable[Reference]) -> list[Problem]:
     """A reference photo without its licence or attribution: such a pool must not be published."""
     problems = []

@@ -342,6 +342,12 @@ def test_near_duplicates_are_found(tmp_path):
     assert [(a.name, b.name) for a, b, _ in pairs] == [("love-00.png", "love-02.png")]
 
 
+def test_what_pairs_join_is_one_group():
+    assert pools.groups([]) == []
+    assert pools.groups([("a", "b"), ("c", "d"), ("e", "f"), ("d", "b")]) == [["e", "f"], ["a", "b", "c", "d"]]
+    assert pools.groups([("a", "b"), ("b", "c"), ("a", "c")]) == [["a", "b", "c"]]
+
+
 def test_licences(tmp_path):
     folder = make_pool(tmp_path / "p", per_tier=2)
     rows = read_rows(folder)

@@ -202,10 +202,8 @@ def check(
             readable.append(entry)
         except PaintError as error:
             findings.append(("file", entry.name, str(error)))
-    findings += [
-        ("near-duplicate", a.name, f"is nearly {b.name} (distance {distance:.3f}).")
-        for a, b, distance in pools.near_duplicates(readable)
-    ]
+    alike = pools.groups((a.name, b.name) for a, b, _ in pools.near_duplicates(readable))
+    findings += [("near-duplicate", first, f"is nearly {', '.join(rest)}.") for first, *rest in alike]
     findings += [("licence", p.file, p.detail) for p in pools.licence_problems(found.entries)]
     if render:
         findings += asyncio.run(repaint(readable, chosen))
