@@ -116,7 +116,9 @@ def train(
     from paintcli.cli import output as o
     from paintcli.errors import UsageError
     from paintcli.training import recipe as recipes
-    from paintcli.training.run import check_folder, default_tag, open_run
+    from paintcli.training import run
+    from paintcli.training.processes import by_first, is_first
+    from paintcli.training.run import check_folder, check_processes, default_tag, open_run
 
     if where not in ("local", "hub"):
         raise UsageError(f"--where is local or hub, not {where!r}.")
@@ -154,14 +156,19 @@ def train(
 
     from paintcli.training.policy import load_policy
 
-    check_folder(folder, resume)
+    folder = by_first(lambda: folder)  # its name may hold the time
+    by_first(lambda: check_folder(folder, resume))
+    check_processes(recipe, resume)
     report_to = tracker(trackio, trackio_space)
     with ExitStack() as stack:
         task = open_task(recipe, chosen, stack)
         examined = open_exam(recipe, chosen, task, stack) if recipe.exam_every else None
         # loaded before the folder is made: a model that is not there leaves no half a run behind
         policy = load_policy(recipe)
-        recipe, saved, notes = open_run(recipe, folder, resume)
+        recipe, saved, notes = by_first(lambda: open_run(recipe, folder, resume))
+        if not is_first():  # the first process tells
+            run.train(recipe, folder, task, lambda: policy, saved=saved, examined=examined)
+            return
         for note in notes:
             o.say(note)
         for said in warnings(recipe, chosen):

@@ -21,6 +21,9 @@ PAINTING = 1.2
 JUDGING = 0.4
 """Seconds a comparison takes, assumed."""
 
+SCORING = 0.3
+"""Seconds HPSv3 takes for a painting, assumed."""
+
 SET_UP = 1800.0
 """Seconds a Job needs before its first step: image, wheels, 70 GB of weights."""
 
@@ -75,7 +78,7 @@ def estimate(recipe: Recipe, config: Any, parameters: int, gpu: bool) -> Pace:
             questions = recipe.generations * recipe.references * 2
             phases.append(Phase("judging", JUDGING * questions, f"{questions} comparisons at {JUDGING} s, assumed"))
         if mix.wants("hpsv3") and recipe.scorer != "taste":
-            phases.append(Phase("scoring", 0.3 * recipe.generations, "0.3 s a painting, assumed"))
+            phases.append(Phase("scoring", SCORING * recipe.generations, f"{SCORING} s a painting, assumed"))
     return Pace(tuple(phases), recipe.steps, exams(recipe, phases) if recipe.exam_every else 0.0)
 
 

@@ -20,6 +20,7 @@ from paintcli.files import write_atomic
 from paintcli.rollouts import CURVE_COLUMNS, Rollout, RunFolder
 from paintcli.training import state
 from paintcli.training.film import film
+from paintcli.training.processes import by_first, is_first, number
 from paintcli.training.recipe import FILE, Recipe, resumed
 from paintcli.training.task import Group, Sample, Task, complete
 from paintcli.training.turns import Eyes
@@ -75,6 +76,20 @@ def check_folder(folder: Path, resume: bool) -> None:
     # a Job's inputs and its record may lie there before the run does
     if folder.is_dir() and any(p.name not in ("inputs", "job.json", ".cache") for p in folder.iterdir()):
         raise UsageError(f"{folder} is not empty and holds no run; name another folder with -o.")
+
+
+def check_processes(recipe: Recipe, resume: bool) -> None:
+    """Raises UsageError for what several processes cannot train together."""
+    processes = number()
+    if processes == 1:
+        return
+    if recipe.accumulation % processes:
+        raise UsageError(
+            f"{processes} processes cannot share {recipe.generations} replies in micro-batches of "
+            f"{recipe.micro_batch}: generations must be a multiple of processes × micro_batch."
+        )
+    if recipe.turns > 1 or (recipe.warm_start and not resume):
+        raise UsageError("A warm start, and replies of several turns, train in one process.")
 
 
 def open_run(recipe: Recipe, folder: Path, resume: bool) -> tuple[Recipe, Path | None, list[str]]:
@@ -172,7 +187,7 @@ def train(
     warnings.filterwarnings("ignore", category=FutureWarning, module="transformers")
     done = state.step_of(saved) if saved else 0
     files = RunFolder(folder)
-    files.rewind(done)
+    by_first(lambda: files.rewind(done))
     loop = Loop()
     recorder = Recorder(task, loop, files, recipe, told)
     examiner = None
@@ -185,11 +200,12 @@ def train(
         with quiet():
             model, tokenizer = policy()
             if saved is None:
-                prepare(recipe, folder, task, loop, model, tokenizer, device, told)
+                by_first(lambda: prepare(recipe, folder, task, loop, model, tokenizer, device, told))
 
             def examine(step: int) -> None:
                 if examiner and examiner.due(step):
-                    told(Event("exam", step, curve=examiner.examine(model, tokenizer, step)))
+                    row = by_first(lambda: examiner.examine(model, tokenizer, step))
+                    told(Event("exam", step, curve=row))
 
             trainer = PaintTrainer(
                 assess=recorder.assess,
@@ -200,14 +216,15 @@ def train(
                 args=arguments(recipe, folder, device, report_to),
                 train_dataset=Dataset.from_list([{"prompt": task.prompt}] * recipe.steps),
                 processing_class=tokenizer,
-                callbacks=[Curve(recorder.step), BeforeStep(examine), *(callbacks or [])],
+                callbacks=[*([Curve(recorder.step)] if is_first() else []), BeforeStep(examine), *(callbacks or [])],
             )
             if done < recipe.steps:
                 trainer.train(resume_from_checkpoint=str(saved) if saved else None)
             trainer.save_model(str(folder / ADAPTER))
             examine(recipe.steps)
-            film(folder)
-            take_probe(recipe, folder, task, loop, model, tokenizer, "after", told)
+            if is_first():
+                film(folder)
+            by_first(lambda: take_probe(recipe, folder, task, loop, model, tokenizer, "after", told))
     finally:
         loop.close()
     return Outcome(folder, recipe.steps, recorder.rollouts, recorder.excluded, recorder.idle)

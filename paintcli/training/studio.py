@@ -15,6 +15,7 @@ from paintcli.pool import Draw, Pool
 from paintcli.reward import STAND_IN, Assessor, Evaluation
 from paintcli.rollouts import Rollout
 from paintcli.sketch import extract
+from paintcli.training.processes import is_first
 from paintcli.training.recipe import Recipe
 from paintcli.training.task import Group, Sample
 from paintcli.training.turns import Look, look
@@ -139,7 +140,7 @@ def open_studio(recipe: Recipe, domain: Domain, pool: Pool | None, stack: ExitSt
     def kept(backend: Any) -> Any:
         if hasattr(backend, "close"):
             stack.callback(backend.close)
-        if hasattr(backend, "load"):
+        if hasattr(backend, "load") and is_first():
             backend.load()  # a missing model is said before the run, not as an outage in every step
         return backend
 

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
+from accelerate.utils import gather_object
 from transformers import PrinterCallback, TrainerCallback
 from trl import GRPOConfig, GRPOTrainer
 
+from paintcli.errors import UsageError
 from paintcli.training import state
+from paintcli.training.processes import by_first, is_first, number
 from paintcli.training.recipe import Recipe
 from paintcli.training.task import Sample
 from paintcli.training.turns import Dialogue, Eyes, Look, converse
 
-BUFFER = "generation.pt"
 EYES = ("pixel_values", "image_grid_thw", "mm_token_type_ids", "num_images")
+
+
+def buffer(process: int) -> str:
+    """The file of a saved state that holds what a process had written and not yet trained on."""
+    return f"generation-{process}.pt" if process else "generation.pt"
 
 
 class PaintTrainer(GRPOTrainer):
@@ -30,6 +36,8 @@ class PaintTrainer(GRPOTrainer):
     A rollout whose reward is None leaves the group: TRL already takes it out of the baseline and zeroes its
     advantage; here its tokens also leave the denominator of the loss and it costs no forward pass. A group of nothing
     but None changes no weight and no optimiser moment (zero gradients would still let Adam's momentum act).
+
+    With several processes each writes its share of the group, and the first alone assesses the whole of it.
     """
 
     def __init__(
@@ -85,7 +93,7 @@ class PaintTrainer(GRPOTrainer):
     def _finish(self, ids: list[int]) -> Literal["stop", "length"]:
         return "stop" if ids and ids[-1] in self.eos_token_ids else "length"
 
-    async def _reward(self, completions: list[Any], completion_ids: list[list[int]], **_: Any) -> list[float | None]:
+    def _reward(self, completions: list[Any], completion_ids: list[list[int]], **_: Any) -> list[float | None]:
         samples = [
             Sample(
                 text if isinstance(text, str) else str(text[-1]["content"]),
@@ -94,8 +102,10 @@ class PaintTrainer(GRPOTrainer):
             )
             for text, ids in zip(completions, completion_ids, strict=True)
         ]
-        # in a thread: assessing has an event loop of its own, which must not be TRL's
-        return await asyncio.to_thread(self.assess, samples, self.state.global_step, self.seconds_generate)
+        group = gather_object(samples)  # in the processes' order, as TRL gathers the rewards
+        rewards = by_first(lambda: self.assess(group, self.state.global_step, self.seconds_generate))
+        first = self.accelerator.process_index * len(samples)
+        return rewards[first : first + len(samples)]
 
     def _calculate_rewards(self, *args: Any, **options: Any) -> torch.Tensor:
         rewards: torch.Tensor = super()._calculate_rewards(*args, **options)
@@ -137,12 +147,20 @@ class PaintTrainer(GRPOTrainer):
         folder = Path(self._get_output_dir(trial=trial)) / f"checkpoint-{self.state.global_step}"
         # a buffer of replies that is not used up goes along, else they would be written, and paid for, again
         unfinished = self._step % (self.args.steps_per_generation * self.num_iterations) != 0
-        torch.save({"step": self._step, "replies": self._buffered_inputs if unfinished else None}, folder / BUFFER)
-        state.seal(folder)
+        kept = {"step": self._step, "replies": self._buffered_inputs if unfinished else None, "processes": number()}
+        torch.save(kept, folder / buffer(self.accelerator.process_index))
+        self.accelerator.wait_for_everyone()
+        if is_first():
+            state.seal(folder)
 
     def train(self, resume_from_checkpoint: Any = None, **options: Any) -> Any:
         if resume_from_checkpoint:
-            kept = torch.load(Path(resume_from_checkpoint) / BUFFER, map_location=self.args.device, weights_only=True)
+            saved = Path(resume_from_checkpoint)
+            before = torch.load(saved / buffer(0), map_location="cpu", weights_only=True).get("processes", 1)
+            if before != number():
+                raise UsageError(f"This run trained in {before} processes: resume it in as many, not in {number()}.")
+            mine = saved / buffer(self.accelerator.process_index)
+            kept = torch.load(mine, map_location=self.args.device, weights_only=True)
             self._step, self._buffered_inputs = kept["step"], kept["replies"]
         return super().train(resume_from_checkpoint=resume_from_checkpoint, **options)
 
@@ -154,7 +172,7 @@ def arguments(recipe: Recipe, folder: Path, device: str, report_to: str = "none"
         max_steps=recipe.steps,
         num_generations=recipe.generations,
         per_device_train_batch_size=recipe.micro_batch,
-        gradient_accumulation_steps=recipe.accumulation,
+        gradient_accumulation_steps=recipe.accumulation // number(),
         learning_rate=recipe.learning_rate,
         lr_scheduler_type=recipe.schedule,
         warmup_steps=recipe.warmup_steps,
