@@ -610,6 +610,29 @@ def test_a_small_terminal_a_resize_and_the_viewer(folder, tmp_path):
         terminal.wait("code 0")
 
 
+@needs_tmux
+def test_the_terminal_is_left_as_it_was_found(folder, tmp_path):
+    """By Ctrl-C, which is a quit with its summary, and when the process is told to end; Ctrl-Z leaves nothing half."""
+    with Terminal(tmp_path, "pool", "rate", "--pool", str(folder), "--rater", "ada") as terminal:
+
+        def state():
+            return terminal._tmux("display", "-p", "-t", "t", "#{alternate_on} #{cursor_flag}").strip()
+
+        terminal.wait("look at them all")
+        assert state() == "1 0"
+        terminal.press("C-z")
+        terminal.press("Enter")
+        terminal.wait("36 to rate.*q quit")
+        os.kill(terminal.pid(), signal.SIGTERM)
+        terminal.wait("code 143")
+        assert state() == "0 1"
+        terminal.run("pool", "rate", "--pool", str(folder), "--rater", "ada")
+        terminal.wait("look at them all")
+        terminal.press("C-c")
+        assert "36 to rate code 0" in terminal.wait("code")
+        assert state() == "0 1"
+
+
 # -- on the page
 
 

@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from paintcli.cli import output as o
 from paintcli.errors import UsageError
@@ -49,12 +49,21 @@ def need_terminal() -> None:
 
 @contextmanager
 def _keys_one_by_one() -> Iterator[None]:
-    """The terminal's other screen, without cursor, every key at once and unseen; as before on the way out."""
+    """The terminal's other screen, without cursor, every key at once and unseen; as before on the way out.
+
+    Also when the process is told to end. Ctrl-Z is no key here: a shell would be left on the other screen.
+    """
+    import signal
     import termios
     import tty
 
+    def end(number: int, frame: object) -> NoReturn:
+        sys.exit(128 + number)
+
     fd = sys.stdin.fileno()
     kept = termios.tcgetattr(fd)
+    told = {s: signal.signal(s, end) for s in (signal.SIGTERM, signal.SIGHUP)}
+    told[signal.SIGTSTP] = signal.signal(signal.SIGTSTP, signal.SIG_IGN)
     try:
         tty.setcbreak(fd)
         sys.stdout.write("\x1b[?1049h\x1b[?25l")
@@ -63,6 +72,8 @@ def _keys_one_by_one() -> Iterator[None]:
         termios.tcsetattr(fd, termios.TCSADRAIN, kept)
         sys.stdout.write("\x1b[?25h\x1b[?1049l")
         sys.stdout.flush()
+        for number, handler in told.items():
+            signal.signal(number, handler)
 
 
 class Screen:
@@ -85,15 +96,18 @@ class Screen:
             drawn = -1
             while not self.sitting.over:
                 view = self.sitting.view()
-                size = os.get_terminal_size()
-                frame = self.draw(view, size.columns, size.lines)
-                if view.turn != drawn:  # a key pressed before this painting was to be seen was meant for another
-                    termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
-                drawn = view.turn
-                sys.stdout.write(frame)
-                sys.stdout.flush()
-                self.note = ""
-                key = self.wait(size)
+                try:
+                    size = os.get_terminal_size()
+                    frame = self.draw(view, size.columns, size.lines)
+                    if view.turn != drawn:  # a key pressed before this painting was to be seen was meant for another
+                        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+                    drawn = view.turn
+                    sys.stdout.write(frame)
+                    sys.stdout.flush()
+                    self.note = ""
+                    key = self.wait(size)
+                except KeyboardInterrupt:
+                    key = "q"
                 if key:
                     self.pressed(key, view)
         self.sitting.close()
@@ -101,13 +115,10 @@ class Screen:
     def wait(self, size: os.terminal_size) -> str | None:
         """The next key, or None when there is something new to draw."""
         while True:
-            try:
-                ready, _, _ = select.select([sys.stdin.fileno()], [], [], TICK)
-                if ready:
-                    data = os.read(sys.stdin.fileno(), 64)
-                    return NAMES.get(data[:3]) or NAMES.get(data[:1]) or data[:1].decode("ascii", "ignore").lower()
-            except KeyboardInterrupt:
-                return "q"
+            ready, _, _ = select.select([sys.stdin.fileno()], [], [], TICK)
+            if ready:
+                data = os.read(sys.stdin.fileno(), 64)
+                return NAMES.get(data[:3]) or NAMES.get(data[:1]) or data[:1].decode("ascii", "ignore").lower()
             if os.get_terminal_size() != size or self.sitting.tick():
                 return None
 
