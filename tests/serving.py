@@ -36,7 +36,7 @@ class Running:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._server.should_exit = self._server.force_exit = True
+        self._server.should_exit = True
         self._thread.join(30)
         self._socket.close()
 
