@@ -263,6 +263,12 @@ def left_to_draw(calibration: Calibration) -> dict[str, int]:
     return tiers
 
 
+def need_room(target: Path) -> None:
+    """Raise UsageError where a copy cannot begin: to be asked before comparisons are paid for, and not after."""
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise UsageError(f"{target} is there already and not empty; name another folder with -o.")
+
+
 def write_pool(pool: Pool, calibration: Calibration, target: Path, rung: Work | None = None) -> Pool:
     """Copy `pool` to `target` with the flagged references set aside, and `calibration.json` beside them.
 
@@ -272,8 +278,7 @@ def write_pool(pool: Pool, calibration: Calibration, target: Path, rung: Work | 
     """
     if not rung and not any(left_to_draw(calibration).values()):
         raise UsageError("Every reference would be set aside, so there would be nothing to draw: add a weaker rung.")
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise UsageError(f"{target} is there already and not empty; name another folder with -o.")
+    need_room(target)
     flagged = {r.reference for r in calibration.flagged}
     reserved = {e.name for e in pool.reserved}
     folder = pools.metadata_folder(pool.path)

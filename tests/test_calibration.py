@@ -210,8 +210,8 @@ def test_a_copy_draws_only_what_can_be_beaten_and_the_pool_stays_as_it_was(paint
     assert [(e.name, e.tier) for e in new.entries] == [(e.name, e.tier) for e in pool.entries], "ratings are kept"
     draw = new.draw(seed=3)
     assert {r.tier for r in draw.references} == {"okay"} and "2 too few 'love'" in draw.warnings[0]
-    again = paint("pool", "calibrate", run, "--pool", washes_pool, "-o", target)
-    assert again.code == 2 and "not empty" in again.err
+    again = paint("pool", "calibrate", run, "--pool", washes_pool, "-o", target, "--judge", "taste")
+    assert again.code == 2 and again.err.startswith("paint: ") and "not empty" in again.err, "before the judge is asked"
 
 
 def test_a_policy_that_wins_nothing_gets_a_rung_of_its_own(paint, tmp_path, washes_pool):

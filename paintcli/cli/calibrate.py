@@ -64,6 +64,7 @@ def calibrate(
     from paintcli.cli import output as o
     from paintcli.cli.chosen import find_pool
     from paintcli.errors import UsageError
+    from paintcli.rating import own_folder
 
     if rung and not output:
         raise UsageError("--rung adds paintings to a copy of the pool: name it with -o.")
@@ -71,7 +72,9 @@ def calibrate(
     work = calibration.work_of(Path(source), last)
     rated = find_pool(chosen)
     if record:
-        pools.refuse_packaged(rated.path)
+        own_folder(rated.path)
+    if output:
+        calibration.need_room(output)
     if not rated.drawable:
         raise UsageError(f"{rated.origin} has no rated painting to compare with.")
     found, dropped = calibration.from_record(rated, work), list[str]()
