@@ -88,21 +88,12 @@ def forecast(
         float | None,
         typer.Option("--price-per-comparison", metavar="X", min=0, help="Of the judge.", show_default=False),
     ] = None,
-    where: Annotated[str, typer.Option("--where", metavar="local|hub", help="Where the run would be.")] = "local",
-    preset: Annotated[
-        str | None, typer.Option("--preset", metavar="4b|4b-4bit", help="A smaller policy.", show_default=False)
-    ] = None,
-    model: Annotated[
-        str | None, typer.Option("--model", metavar="ID|DIR", help="The policy's base model.", show_default=False)
-    ] = None,
-    steps: Annotated[
-        int | None, typer.Option("--steps", metavar="N", help="Steps to train.", show_default=False)
-    ] = None,
-    stand_ins: Annotated[bool, typer.Option("--stand-ins", help="Let taste stand in for HPSv3 and the judge.")] = False,
-    settings_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Any value of the recipe.", show_default=False),
-    ] = None,
+    where: options.Where = "local",
+    preset: options.Preset = None,
+    model: options.Model = None,
+    steps: options.Steps = None,
+    stand_ins: options.StandIns = False,
+    settings_: options.Set = None,
     renderer: options.Renderer = None,
     scorer: options.Scorer = None,
     judge: options.Judge = None,

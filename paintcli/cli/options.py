@@ -62,6 +62,19 @@ Deadline = Annotated[
     float | None,
     typer.Option("--deadline", metavar="S", help="Seconds a sketch may take; default 30.", show_default=False),
 ]
+Where = Annotated[str, typer.Option("--where", metavar="local|hub", help="On this machine or as a Job.")]
+Preset = Annotated[
+    str | None, typer.Option("--preset", metavar="4b|4b-4bit", help="A smaller policy.", show_default=False)
+]
+Model = Annotated[
+    str | None, typer.Option("--model", metavar="ID|DIR", help="The policy's base model.", show_default=False)
+]
+Steps = Annotated[int | None, typer.Option("--steps", metavar="N", help="Steps to train.", show_default=False)]
+StandIns = Annotated[bool, typer.Option("--stand-ins", help="Let taste stand in for HPSv3 and the judge.")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Any value of the recipe.", show_default=False),
+]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object a line on stdout.")]
 
 

@@ -63,7 +63,7 @@ def sample(
     from paintcli.cli.train import newest_run, open_task
     from paintcli.sheet import sheet
     from paintcli.training import film, probe, recipe, sampling
-    from paintcli.training.run import writing
+    from paintcli.training.probe import writing
 
     chosen = settings.load()
     runs = (chosen.project or Path.cwd()) / "runs"

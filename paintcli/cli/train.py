@@ -42,16 +42,10 @@ def train(
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run (default: the newest).")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan; load nothing.")] = False,
-    where: Annotated[str, typer.Option("--where", metavar="local|hub", help="On this machine or as a Job.")] = "local",
-    preset: Annotated[
-        str | None, typer.Option("--preset", metavar="4b|4b-4bit", help="A smaller policy.", show_default=False)
-    ] = None,
-    model: Annotated[
-        str | None, typer.Option("--model", metavar="ID|DIR", help="The policy's base model.", show_default=False)
-    ] = None,
-    steps: Annotated[
-        int | None, typer.Option("--steps", metavar="N", help="Steps to train.", show_default=False)
-    ] = None,
+    where: options.Where = "local",
+    preset: options.Preset = None,
+    model: options.Model = None,
+    steps: options.Steps = None,
     warm_start: Annotated[
         str | None,
         typer.Option(
@@ -72,11 +66,8 @@ def train(
             "--exam-every", metavar="N", help="Sit the frozen exam every N steps; see `paint exam`.", show_default=False
         ),
     ] = None,
-    stand_ins: Annotated[bool, typer.Option("--stand-ins", help="Let taste stand in for HPSv3 and the judge.")] = False,
-    settings_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Any value of the recipe.", show_default=False),
-    ] = None,
+    stand_ins: options.StandIns = False,
+    settings_: options.Set = None,
     trackio: Annotated[bool, typer.Option("--trackio", help="Log to trackio on this machine too.")] = False,
     trackio_space: Annotated[
         str | None, typer.Option("--trackio-space", metavar="SPACE", help="…and live to a Space.", show_default=False)

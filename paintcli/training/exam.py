@@ -334,7 +334,7 @@ def entrant(spec: str) -> Entrant:
     trained = sampling.find(spec)
 
     def open_policy(hall: Hall, loop: Loop) -> Callable[[int, int], list[Sample]]:
-        from paintcli.training.run import writing
+        from paintcli.training.probe import writing
 
         return writing(sampling.load(trained), trained.recipe, hall, loop)
 
@@ -430,7 +430,8 @@ class Examiner:
         """Sit the exam with the policy as it is now; returns the row that was added to exam.csv."""
         from peft import get_peft_model_state_dict
 
-        from paintcli.training.run import sampler, writing
+        from paintcli.training.policy import sampler
+        from paintcli.training.probe import writing
 
         recipe = self.recipe
 

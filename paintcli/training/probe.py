@@ -14,11 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 from paintcli.files import write_atomic
 from paintcli.rollouts import RunFolder, stream
+from paintcli.training.policy import eyes_of
 from paintcli.training.task import Group, Sample, complete
 from paintcli.training.turns import Dialogue, Eyes, Look, converse
 
 if TYPE_CHECKING:
+    from paintcli.backends.loop import Loop
     from paintcli.backends.policy import Policy
+    from paintcli.training.recipe import Recipe
+    from paintcli.training.task import Task
 
 FILE = "probe.json"
 FIRST = 900_000
@@ -144,6 +148,17 @@ def writer(
         return [_sample(d) for d in dialogues]
 
     return write
+
+
+def writing(policy: Policy, recipe: Recipe, task: Task, loop: Loop) -> Callable[[int, int], list[Sample]]:
+    """The `write` of `sample`: the policy answers the task's prompt, in as many turns as the recipe has."""
+    return writer(
+        policy,
+        task.prompt,
+        recipe.turns,
+        lambda samples, step: loop.run(task.look(samples, step)),
+        eyes_of(recipe, policy.tokenizer),
+    )
 
 
 def _sample(dialogue: Dialogue) -> Sample:

@@ -20,18 +20,16 @@ from paintcli.files import write_atomic
 from paintcli.rollouts import CURVE_COLUMNS, Rollout, RunFolder
 from paintcli.training import state
 from paintcli.training.film import film
+from paintcli.training.policy import ADAPTER, device_of, eyes_of, sampler
 from paintcli.training.processes import by_first, is_first, number
 from paintcli.training.recipe import FILE, Recipe, resumed
 from paintcli.training.task import Group, Sample, Task, complete
-from paintcli.training.turns import Eyes
 
 if TYPE_CHECKING:
-    from paintcli.backends.policy import Policy
     from paintcli.reward import Assessor
     from paintcli.training.exam import Exam
 
 LIBRARIES = ("paintcli", "torch", "transformers", "trl", "peft", "accelerate", "bitsandbytes")
-ADAPTER = "adapter"
 FILM_EVERY = 10
 """Steps between two versions of film.png."""
 
@@ -261,7 +259,7 @@ def take_probe(
         return
     told(Event("note", text=f"Probe {when} training: {recipe.probe} samples …"))
     result = probe.sample(
-        writing(sampler(recipe, model, tokenizer), recipe, task, loop),
+        probe.writing(sampler(recipe, model, tokenizer), recipe, task, loop),
         lambda samples, step: loop.run(task.assess(samples, step)),
         folder / f"probe-{when}",
         recipe.probe,
@@ -269,42 +267,6 @@ def take_probe(
     )
     probe.store(folder, when, result)
     told(Event("probe", text=when, probe=result))
-
-
-def sampler(recipe: Recipe, model: Any, tokenizer: Any, name: str = "policy") -> Policy:
-    """The policy of a recipe, sampling as it trains."""
-    from paintcli.backends.policy import Policy
-
-    return Policy(
-        model, tokenizer, tokens=recipe.max_completion, temperature=recipe.temperature, top_p=recipe.top_p,
-        top_k=recipe.top_k, thinking=recipe.thinking, name=name,
-    )  # fmt: skip
-
-
-def writing(policy: Policy, recipe: Recipe, task: Task, loop: Loop) -> Callable[[int, int], list[Sample]]:
-    """The `write` of `probe.sample`: the policy answers the task's prompt, in as many turns as the recipe has."""
-    from paintcli.training import probe
-
-    return probe.writer(
-        policy,
-        task.prompt,
-        recipe.turns,
-        lambda samples, step: loop.run(task.look(samples, step)),
-        eyes_of(recipe, policy.tokenizer),
-    )
-
-
-def eyes_of(recipe: Recipe, tokenizer: Any) -> Eyes | None:
-    """What a policy that is shown its paintings sees them with."""
-    return Eyes(recipe.model, tokenizer) if recipe.multimodal and recipe.turns > 1 else None
-
-
-def device_of(recipe: Recipe) -> str:
-    if recipe.device != "auto":
-        return recipe.device
-    from paintcli.backends.local import pick_device
-
-    return pick_device()
 
 
 def versions() -> dict[str, str]:

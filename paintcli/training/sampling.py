@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from paintcli.errors import UsageError
 from paintcli.training import state
+from paintcli.training.policy import ADAPTER, device_of, sampler
 from paintcli.training.recipe import FILE, Recipe, compose
-from paintcli.training.run import ADAPTER, device_of, sampler
 
 ADAPTER_CONFIG = "adapter_config.json"
 
