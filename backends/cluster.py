@@ -200,12 +200,12 @@ class Crew:
         import ray
         from ray.exceptions import RayError, RayTaskError
 
-        failures = 0
+        failures, warm = 0, False
         while failures < LOSSES:
             actor: Any = ray.remote(Hand).options(**self._claim).remote(self._make)
             try:
                 await _answer(actor.open.remote())
-                failures = 0
+                failures, warm = 0, True
                 self._alive += 1
                 try:
                     await self._work(actor)
@@ -213,7 +213,8 @@ class Crew:
                     self._alive -= 1
                     self._since = time.monotonic()
             except asyncio.CancelledError:
-                await _farewell(actor)
+                if warm:
+                    await _farewell(actor)
                 raise
             except RayTaskError as refused:  # opened and refused, in words of ours or by a fault: it would be again
                 self._refusals.append(_words(refused))
@@ -221,11 +222,13 @@ class Crew:
             except RayError as lost:
                 self._refusals.append(_words(lost))
                 failures += 1
+            warm = False
             ray.kill(actor)
 
     async def _work(self, actor: Any) -> None:
         """Returns when the actor is gone; what it had under way is in the queue again then."""
-        hands = [asyncio.create_task(self._take(actor)) for _ in range(IN_LINE)]
+        room, entry = asyncio.Semaphore(IN_LINE), asyncio.Lock()
+        hands = [asyncio.create_task(self._take(actor, room, entry)) for _ in range(IN_LINE)]
         try:
             await asyncio.wait({*hands, _answer(actor.stay.remote())}, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -233,27 +236,39 @@ class Crew:
                 hand.cancel()
             await asyncio.gather(*hands, return_exceptions=True)
 
-    async def _take(self, actor: Any) -> None:
+    async def _take(self, actor: Any, room: asyncio.Semaphore, entry: asyncio.Lock) -> None:
+        """One question after another. One that an actor died over is asked alone: it takes nobody with it again."""
         from ray.exceptions import RayError, RayTaskError
 
         while True:
             job = await self._jobs.get()
             if job.answer.done():
                 continue
+            places = 0
+            asked = False
             try:
+                async with entry:
+                    while places < (IN_LINE if job.losses else 1):
+                        await room.acquire()
+                        places += 1
+                asked = True
                 answer = await _answer(actor.ask.remote(job.method, *job.arguments))
             except RayTaskError as failed:
                 job.fail(failed.cause)
             except (RayError, asyncio.CancelledError):
-                job.losses += 1
+                job.losses += asked
                 if job.losses < LOSSES:
                     self._jobs.put_nowait(job)
                 else:
                     job.fail(Unavailable(f"{LOSSES} actors of the cluster died over it."))
                 return
+            except Exception as fault:  # a question that cannot be sent: whoever asked is told
+                job.fail(fault)
             else:
                 if not job.answer.done():
                     job.answer.set_result(answer)
+            for _ in range(places):
+                room.release()
 
 
 class RayRenderer(Crew):
@@ -312,6 +327,6 @@ async def _farewell(actor: Any) -> None:
     import ray
     from ray.exceptions import RayError
 
-    with contextlib.suppress(RayError, TimeoutError):  # it may be gone, or still in the queue for a node
+    with contextlib.suppress(RayError, TimeoutError):  # gone it may be, or too busy
         await asyncio.wait_for(_answer(actor.close.remote()), 10)
     ray.kill(actor)

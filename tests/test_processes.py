@@ -19,7 +19,8 @@ def train(folder, *options, processes=2):
     launch = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}", "-m", "paintcli"]
     return subprocess.run(
         [sys.executable, *launch, "train", "--mix", "control", "--json", "-o", str(folder), *options],
-        capture_output=True, text=True, timeout=900, env={**os.environ, "OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "true"},
+        capture_output=True, text=True, timeout=900,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "true"},
     )  # fmt: skip
 
 
