@@ -75,7 +75,15 @@ def browser_of(renderer: ChromiumRenderer) -> psutil.Process:
 
 def processes(renderer: ChromiumRenderer, kind: str) -> list[psutil.Process]:
     children = browser_of(renderer).children(recursive=True)
-    return [child for child in children if f"--type={kind}" in child.cmdline()]
+    return [child for child in children if f"--type={kind}" in words(child)]
+
+
+def words(process: psutil.Process) -> list[str]:
+    """Its command line; none of one that ended while it was looked at."""
+    try:
+        return process.cmdline()
+    except psutil.NoSuchProcess:
+        return []
 
 
 def soon(condition, seconds: float = 5.0) -> bool:
@@ -254,7 +262,7 @@ def run_mixture(renders: int, seed: int, folder: Path) -> None:
         assert len(starved) <= renders / 10
         if len(sizes) > 3:
             assert sizes[-1] < sizes[1] * 1.3 + 20e6
-    assert soon(lambda: not [c for c in me.children(recursive=True) if "chromium" in " ".join(c.cmdline())])
+    assert soon(lambda: not [c for c in me.children(recursive=True) if "chromium" in " ".join(words(c))])
     assert list(folder.iterdir()) == []
 
 

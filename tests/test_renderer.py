@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -356,5 +357,8 @@ def test_the_browser_sees_no_tokens(monkeypatch):
     with ChromiumRenderer(workers=1) as renderer:
         renderer.render_sync(drawing(DOT))
         process = psutil.Process(renderer._studio._browser.process.pid)
+        seen = []
         for child in [process, *process.children(recursive=True)]:
-            assert "hf_secret" not in str(child.environ())
+            with suppress(psutil.NoSuchProcess):  # the browser's helpers come and go
+                seen.append(str(child.environ()))
+        assert len(seen) > 3 and not any("hf_secret" in environment for environment in seen)

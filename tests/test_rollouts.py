@@ -57,7 +57,7 @@ def test_a_line_torn_anywhere_costs_that_line_only(tmp_path):
     third = whole.index(b"\n", second) + 1
     for cut in (second + 1, third - 1, third + 5, len(whole) - 1):
         (tmp_path / UNPAINTED).write_bytes(whole[:cut])
-        complete = whole[:cut].count(b"\n")
+        complete = whole[: cut + 1].count(b"\n")  # a line that lacks only its end is whole
         run = RunFolder(tmp_path)
         positions = [row["position_in_group"] for row in rollouts.stream(tmp_path)]
         assert positions == list(range(complete))
