@@ -360,6 +360,8 @@ def test_a_run_is_held_to_the_numbers_of_its_own_domain(tmp_path):
     recipe.write_text(f'mix = "judge-led"\ndomain = "{tmp_path / "own.toml"}"\n')
     assert asked()[0] == ["opacity"]
     assert "shapes" in asked("--domain", "hibiscus")[0]
+    recipe.write_text('mix = "control"\ndomain = "control"\n')
+    assert asked() == [[], asked("--domain", "hibiscus")[1]]  # it paints nothing: no numbers, and no word of it
     recipe.write_text(f'mix = "judge-led"\ndomain = "{tmp_path / "gone.toml"}"\n')
     obedience, notes = asked()
     assert obedience == [] and any("gone.toml is not here" in note for note in notes)

@@ -59,7 +59,10 @@ def own_targets(run: Run) -> dict[str, Any] | None:
 
     if run.folder is None or not (run.folder / FILE).is_file():
         return None
-    domain = Recipe.read(run.folder).domain
+    recipe = Recipe.read(run.folder)
+    if recipe.is_control:  # it paints nothing
+        return {}
+    domain = recipe.domain
     try:
         return domains.load(domain).targets
     except UsageError:
