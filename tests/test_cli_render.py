@@ -1,6 +1,7 @@
 """`paint render` as a person and a script meet it: files, folders, replies, standard streams, exit codes, bad input."""
 
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -235,6 +236,7 @@ def test_watch_paints_again_on_save(here):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # what runs in the background ignores it
     )
     try:
         assert json.loads(watcher.stdout.readline())["passed"] is True
@@ -244,5 +246,5 @@ def test_watch_paints_again_on_save(here):
         write("leaf.js", LEAF.replace("60, 0.3", "20, 0.3"))
         assert json.loads(watcher.stdout.readline())["coverage"] < 0.1
     finally:
-        watcher.send_signal(2)
+        watcher.send_signal(signal.SIGINT)
         assert watcher.wait(120) in (0, 130)
