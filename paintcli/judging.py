@@ -11,7 +11,7 @@ from typing import Any
 from paintcli.backends.protocols import Comparer
 from paintcli.errors import Unavailable, UsageError
 from paintcli.painting import Painting
-from paintcli.pool import Pool, Reference, consistency, tier_rank
+from paintcli.pool import SMALLEST_SPLIT, Pool, Reference, consistency, tier_rank
 
 Z95 = 1.959964
 """The normal quantile of a two-sided 95 % interval."""
@@ -236,7 +236,8 @@ async def held_out(pool: Pool, comparer: Comparer, criteria: str = "", most: int
     pairs = [(a, b) for a in entries for b in entries if tier_rank(a.tier) < tier_rank(b.tier)]
     if not pairs:
         raise UsageError(
-            f"The reserved part of {pool.path} ({len(entries)} paintings) holds no two tiers to tell apart; rate more."
+            f"The reserved part of {pool.path} ({len(entries)} paintings) holds no two tiers to tell apart: "
+            f"rate more, for a fifth of each tier of {SMALLEST_SPLIT} or more is kept from training."
         )
     pairs = pairs[:: max(1, -(-len(pairs) // most))]
     results = await asyncio.gather(

@@ -168,5 +168,5 @@ def test_held_out_beside_the_raters_own_consistency(pool):
 
 def test_held_out_needs_two_tiers(tmp_path):
     small = Pool.load(make_pool(tmp_path / "p", per_tier=3))
-    with pytest.raises(UsageError, match="no two tiers"):
+    with pytest.raises(UsageError, match=r"no two tiers to tell apart.*a fifth of each tier of 5 or more"):
         asyncio.run(judging.held_out(small, ByCoverage()))

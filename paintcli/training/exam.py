@@ -27,7 +27,7 @@ from paintcli.domains import Domain
 from paintcli.errors import UsageError
 from paintcli.files import append_json_line, mend, write_atomic
 from paintcli.painting import Painting
-from paintcli.pool import REFUSED_TIER, Draw, Pool, Reference, fair_order, locked, shares_of
+from paintcli.pool import REFUSED_TIER, SMALLEST_SPLIT, Draw, Pool, Reference, fair_order, locked, shares_of
 from paintcli.reward import Assessor, Mix
 from paintcli.rollouts import EXAM, EXAM_COLUMNS
 from paintcli.training import probe, sampling
@@ -76,7 +76,8 @@ class Exam:
         if len(kept) < LEAST_REFERENCES:
             raise UsageError(
                 f"An exam needs {LEAST_REFERENCES} references that training never draws, and {pool.path} reserves "
-                f"{len(kept)} of its {len(pool.rated)} paintings: rate more, or mark some with the column reserved."
+                f"{len(kept)} of its {len(pool.rated)} paintings (a fifth of each tier of {SMALLEST_SPLIT} or more): "
+                "rate more, or mark some with the column reserved."
             )
         if len(kept) > EXAM_REFERENCES:
             kept = list(pool.draw(shares_of(EXAM_REFERENCES), entries=kept).references)
