@@ -197,7 +197,7 @@ def in_words(told: dict[str, Any], paintings: int) -> list[str]:
     there = f"{paintings} painting{'' if paintings == 1 else 's'}"
     said = [f"{there}, as varied as {number:.0f} that have nothing in common."]
     if paintings >= 6 and number < ONE_FLOWER:
-        said.append("That is one flower painted again and again, and a pool of one flower trains one flower.")
+        said.append("That is one picture painted again and again, and a pool of one picture trains one picture.")
     pairs = {(pair["first"], pair["second"]): pair["why"] for pair in told["near_duplicates"]}
     for names in pools.groups(pairs):
         if len(names) == 2:

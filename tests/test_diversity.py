@@ -68,13 +68,13 @@ def test_a_pool_of_one_flower_is_called_so(paint, tmp_path):
     ran = paint("pool", "stats", "--pool", tmp_path / "one")
     assert ran.code == 0, ran.err
     assert "8 paintings, as varied as 1 that have nothing in common" in ran.out
-    assert "a pool of one flower trains one flower" in ran.out
+    assert "a pool of one picture trains one picture" in ran.out
     assert "8 paintings are nearly one: again-0.png, again-1.png, " in ran.out and " and 4 more." in ran.out
     (finding,) = paint("pool", "check", "--pool", tmp_path / "one", "--no-render").out.splitlines()
     assert finding.startswith("near-duplicate: again-0.png is nearly ") and finding.count("again-") == 8
     make_pool(tmp_path / "four", per_tier=4)
     told = paint("pool", "stats", "--pool", tmp_path / "four")
-    assert "one flower" not in told.out
+    assert "one picture" not in told.out
 
 
 def test_one_painting_alone(paint, tmp_path):

@@ -142,7 +142,8 @@ def stats(pool: options.Pool = None, domain: options.Domain = None, as_json: opt
     for name, count in told["tiers"].items():
         least, _, median, _, most = told["coverage"][name]
         table.add_row(o.plain(name), str(count), f"{least:.1%}", f"{median:.1%}", f"{most:.1%}")
-    console.print(table)
+    if told["tiers"]:
+        console.print(table)
     seen = {**told, **told["diversity"]}
     for words in ("families", "subjects", "hues"):
         console.print(o.plain(f"{words}: " + ", ".join(f"{k} {n}" for k, n in seen[words].items())))
@@ -303,6 +304,8 @@ def import_(
 
     `paint pool import hub:HuggingEnvs/watercolour-reference-pool --pool mine`
     """
+    from shlex import quote
+
     from paintcli import pool as pools
     from paintcli import settings
     from paintcli.cli import output as o
@@ -330,3 +333,5 @@ def import_(
     for problem in left_out:
         o.say(f"left out: {problem}")
     o.out().print(o.plain(f"{number_of(added)} added to {target}."))
+    if added and not tier:
+        o.say(f"Rate them: paint pool rate --pool {quote(str(target))}")
