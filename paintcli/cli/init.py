@@ -8,11 +8,12 @@ from typing import Annotated
 import typer
 
 ROAD = (
-    ("paint pool generate -n 8 --photos photos/", "language models write, the browser paints; or paint pool import"),
+    ("paint pool generate -n 8 --photos photos/", "models write, the browser paints"),
+    ("paint pool import paintings/", "or: what you painted yourself"),
     ("paint pool rate", "love, okay, no: one key a painting"),
-    ("paint pool rate --recheck 10", "how far do you agree with yourself?"),
-    ("paint judge --held-out", "how far does the judge agree with you?"),
-    ("paint forecast --mix judge-led", "will it learn, before you pay for it?"),
+    ("paint pool rate --recheck 10", "do you agree with yourself?"),
+    ("paint judge --held-out", "how far does the judge agree?"),
+    ("paint forecast --mix judge-led", "will it learn? before you pay"),
     ("paint train --mix control", "does the trainer move?"),
     ("paint train --mix judge-led --exam-every 10", "the run"),
     ("paint exam", "did it get better?"),
@@ -47,6 +48,8 @@ def init(
     for path in project.create(folder, subject):
         o.out().print(f"{path}{'/' if path.is_dir() else ''}", markup=False)
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column()
     for command, why in ROAD if folder.resolve() == Path.cwd() else ((f"cd {folder}", ""), *ROAD):
         table.add_row(command, o.plain(why))
     o.err().print("\nFrom here:")
