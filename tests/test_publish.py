@@ -259,7 +259,9 @@ def test_quota_and_payment(paint, hub, project, monkeypatch):
 
 def test_licences(paint, hub, project):
     (project / "paint.toml").write_text("")
-    refused(paint("publish", "rollouts"), 2, "Under which licence go paintings and sketches? Say --licence; cc-by-4.0")
+    refused(
+        paint("publish", "rollouts"), 2, "No licence is chosen for paintings and sketches: say --licence; cc-by-4.0"
+    )
     refused(paint("publish", "rollouts", "--licence", "cc-by-4"), 2, "no licence 'cc-by-4': did you mean cc-by-4.0?")
     assert paint("publish", "pool").code == 0  # every row of it names the same one
     (project / "paint.toml").write_text("[publish]\nlicense = 'mit'\n")

@@ -204,7 +204,7 @@ def ask(what: str, option: str, suggested: str) -> str:
     from paintcli.errors import UsageError
 
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise UsageError(f"Under which licence go {what}? Say --{option}; {suggested} is suggested.")
+        raise UsageError(f"No licence is chosen for {what}: say --{option}; {suggested} is suggested.")
     return known(typer.prompt(f"Licence of {what}", default=suggested, err=True))
 
 
