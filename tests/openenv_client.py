@@ -15,7 +15,8 @@ from openenv.core import GenericEnvClient
 
 
 def say(**told):
-    print(json.dumps(told), flush=True)
+    sys.stdout.write(json.dumps(told) + "\n")  # in one piece: print writes the line end apart, and threads mix them
+    sys.stdout.flush()
 
 
 def client(address):
