@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, Self
 
 
 @dataclass
@@ -35,7 +35,29 @@ class Reply:
     drip: float = 0.0
 
 
-class Loopback:
+class Serving:
+    """An HTTP server on a free port of this machine, at `address`, for as long as it is a context manager."""
+
+    class Server(ThreadingHTTPServer):
+        daemon_threads = True
+        request_queue_size = 128
+
+    def __init__(self, handler: type[BaseHTTPRequestHandler]) -> None:
+        self._server = self.Server(("127.0.0.1", 0), handler)
+        self.address = f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def __enter__(self) -> Self:
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+class Loopback(Serving):
     """`answer(request, number)` is called for each request, `number` counting from 0; use as a context manager.
 
     `requests` keeps all of them, `most` is the largest number under way at once.
@@ -95,22 +117,7 @@ class Loopback:
             def log_message(self, *_: Any) -> None:
                 pass
 
-        class Server(ThreadingHTTPServer):
-            daemon_threads = True
-            request_queue_size = 128
-
-        self._server = Server(("127.0.0.1", 0), Handler)
-        self.address = f"http://127.0.0.1:{self._server.server_address[1]}"
-
-    def __enter__(self) -> Loopback:
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        super().__init__(Handler)
 
 
 def chat(content: str | None, **message: Any) -> dict[str, Any]:

@@ -15,10 +15,12 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
+
+from loopback import Serving
 
 WRITE, READ = "hf_" + "w" * 34, "hf_" + "r" * 34
 """Tokens of the only account, "me"."""
@@ -100,7 +102,7 @@ class Fault:
     seen: int = 0
 
 
-class HubServer:
+class HubServer(Serving):
     """The Hub, as a context manager. All state is open: change it to set a scene, read it to see what happened.
 
     `connect(monkeypatch)` points huggingface_hub in this process here with a token; `environment()` does for others.
@@ -130,22 +132,7 @@ class HubServer:
         class Handler(_Handler):
             hub = outer
 
-        class Server(ThreadingHTTPServer):
-            daemon_threads = True
-            request_queue_size = 128
-
-        self._server = Server(("127.0.0.1", 0), Handler)
-        self.address = f"http://127.0.0.1:{self._server.server_address[1]}"
-
-    def __enter__(self) -> HubServer:
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        super().__init__(Handler)
 
     def environment(self, token: str = WRITE) -> dict[str, str]:
         """Variables for another process to find this Hub by."""

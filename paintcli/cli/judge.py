@@ -31,7 +31,7 @@ def judge(
         str | None,
         typer.Option("--against", metavar="IMAGE", help="Compare with this picture instead.", show_default=False),
     ] = None,
-    references: Annotated[int, typer.Option("--references", min=1, help="How many of the pool to compare with.")] = 4,
+    references: options.References = 4,
     repeat: Annotated[
         int, typer.Option("--repeat", min=1, help="Ask everything N times: retest agreement, position bias, ties.")
     ] = 1,

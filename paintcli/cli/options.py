@@ -62,6 +62,7 @@ Deadline = Annotated[
     float | None,
     typer.Option("--deadline", metavar="S", help="Seconds a sketch may take; default 30.", show_default=False),
 ]
+References = Annotated[int, typer.Option("--references", min=1, help="How many of the pool to compare with.")]
 Where = Annotated[str, typer.Option("--where", metavar="local|hub", help="On this machine or as a Job.")]
 Preset = Annotated[
     str | None, typer.Option("--preset", metavar="4b|4b-4bit", help="A smaller policy.", show_default=False)

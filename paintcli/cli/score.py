@@ -40,7 +40,7 @@ def score(
     observe: Annotated[
         bool, typer.Option("--observe", help="Ask the terms of weight 0 too; they change nothing.")
     ] = False,
-    references: Annotated[int, typer.Option("--references", min=1, help="How many of the pool to compare with.")] = 4,
+    references: options.References = 4,
     output: Annotated[
         Path | None,
         typer.Option(
