@@ -1,11 +1,13 @@
 """Our rendering against the published configuration: same sketches, same seed, same machine, in turns in one run.
 
     python -m benchmarks.render [SKETCH...] [--repeat 3] [--seed 0] [--throughput 8] [--skip-published]
+    python -m benchmarks.render --reference SKETCH...
 
 Prints a table and one JSON line. Wall time is from handing over the sketch to the PNG, on a warm browser; CPU is what
 the whole browser used meanwhile, its children and the preparation of the next page included. PSNR (dB) compares our
 pixels with the published configuration's, over all pixels and over those that either painted; pigment is the mean
-Euclidean distance from the paper, in levels.
+Euclidean distance from the paper, in levels. The phases (benchmarks/phases.py) are CPU milliseconds of one painting,
+counted in passes of their own, so that the profiler does not slow what is timed.
 """
 
 from __future__ import annotations
@@ -23,8 +25,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 
+from benchmarks.phases import family_cpu, phases
 from paintcli.backends.chromium import ChromiumRenderer, find_chromium
 from paintcli.backends.chromium.browser import Browser
 from paintcli.backends.chromium.libraries import library_sources
@@ -41,19 +43,6 @@ class Run:
     painting: Painting
     wall: float
     cpu: float
-
-
-def family_cpu(pid: int) -> float:
-    """CPU seconds of a process and all its living descendants."""
-    total = 0.0
-    root = psutil.Process(pid)
-    for process in [root, *root.children(recursive=True)]:
-        try:
-            times = process.cpu_times()
-        except psutil.Error:
-            continue
-        total += times.user + times.system + times.children_user + times.children_system
-    return total
 
 
 class Published:
@@ -92,6 +81,20 @@ class Published:
         self._loop.close()
 
 
+def store_references(sketches: list[Path], seed: int) -> None:
+    """Paint each sketch in the published configuration and store the pixels, losslessly, as NAME.gpu-raster.png."""
+    published = Published()
+    for path in sketches:
+        run = published.paint(path.read_text("utf-8"), seed)
+        stored = path.with_suffix(".gpu-raster.png")
+        run.painting.image.save(stored, optimize=True)
+        print(
+            f"{stored}  {run.wall:.1f} s  coverage {run.painting.coverage:.4f}  {stored.stat().st_size} bytes",
+            flush=True,
+        )
+    published.close()
+
+
 def paint(renderer: ChromiumRenderer, source: str, seed: int) -> Run:
     browser = renderer._studio._browser
     assert browser is not None
@@ -116,7 +119,10 @@ def psnr(ours: Painting, theirs: Painting, painted_only: bool) -> float:
 
 
 def throughput(source: str, renders: int) -> dict[str, float]:
-    """Paintings a second with 1, 2 and 4 workers, asked for in turns so that the machine's moods fall on all alike."""
+    """Seconds that so many paintings take with 1, 2 and 4 workers: the best of three.
+
+    They are asked for in turns, so that the machine's moods fall on all alike.
+    """
     counts = (1, 2, 4)
     seconds: dict[int, list[float]] = {n: [] for n in counts}
     renderers = {n: ChromiumRenderer(workers=n) for n in counts}
@@ -132,7 +138,14 @@ def throughput(source: str, renders: int) -> dict[str, float]:
     finally:
         for renderer in renderers.values():
             renderer.close()
-    return {str(n): round(renders / min(taken), 3) for n, taken in seconds.items()}
+    return {str(n): min(taken) for n, taken in seconds.items()}
+
+
+def print_phases(rows: list[dict[str, Any]]) -> None:
+    """The phases of every sketch, a sketch a column."""
+    print(f"\n{'CPU ms':10}", *(f"{row['sketch']:>10}" for row in rows))
+    for name in rows[0]["phases"]:
+        print(f"{name:10}", *(f"{row['phases'][name]:10.0f}" for row in rows))
 
 
 def main() -> None:
@@ -142,7 +155,13 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--throughput", type=int, default=8, help="renders per worker count; 0 leaves it out")
     parser.add_argument("--skip-published", action="store_true", help="ours only: seconds and CPU, no comparison")
+    parser.add_argument(
+        "--reference", action="store_true", help="only store the published pictures beside the sketches"
+    )
     options = parser.parse_args()
+    if options.reference:
+        store_references(options.sketches, options.seed)
+        return
     rows = []
     published = None if options.skip_published else Published()
     with ChromiumRenderer(workers=1, deadline=300) as renderer:
@@ -175,10 +194,23 @@ def main() -> None:
             print("  ".join(f"{key} {value}" for key, value in row.items()), flush=True)
     if published:
         published.close()
+    for row, path in zip(rows, options.sketches, strict=True):
+        row["phases"] = phases(path.read_text("utf-8"), options.seed, max(options.repeat, 3))
+    print_phases(rows)
     result: dict[str, Any] = {"benchmark": "render", "renderer": name, "cores": os.cpu_count(), "rows": rows}
     if options.throughput:
-        result["paintings_per_second"] = throughput(options.sketches[0].read_text("utf-8"), options.throughput)
+        seconds = throughput(options.sketches[0].read_text("utf-8"), options.throughput)
+        result["paintings_per_second"] = {n: round(options.throughput / taken, 3) for n, taken in seconds.items()}
         print("paintings a second by workers:", result["paintings_per_second"])
+        if published:
+            one, several = rows[0]["published_wall"], seconds["2"]
+            result["two_workers"] = {
+                "paintings": options.throughput,
+                "wall": round(several, 3),
+                "published_one": one,
+                "ratio": round(one / several, 1),
+            }
+            print(f"{options.throughput} paintings with 2 workers: {several:.2f} s; one of the published: {one:.1f} s")
     print(json.dumps(result))
 
 
