@@ -37,8 +37,9 @@ def append_json_line(path: Path, row: dict[str, Any]) -> None:
 
 
 def append(path: Path, text: str) -> None:
-    """Append whole lines and fsync. Raises PaintError in one sentence; no half line stays."""
+    """Append whole lines and fsync, the folder made when missing. Raises PaintError; no half line stays."""
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("ab") as file:
             file.write(text.encode("utf-8", "replace"))  # a page's error may hold half of a surrogate pair
             file.flush()

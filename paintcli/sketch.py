@@ -5,10 +5,17 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 from paintcli.errors import UsageError
 from paintcli.resolution import Resolution
 from paintcli.syntax import Tree, parses
+
+SUFFIXES = (".js", ".txt", ".md")
+"""Of sketches, and of replies that hold one."""
+
+BYSTANDERS = ("README", "LICENSE", "LICENCE", "NOTICE", "CHANGELOG")
+"""Texts that lie in a folder of sketches without being one, whatever their suffix."""
 
 MOST_BYTES = 1_000_000
 """What a file may hold. The longest sketch with a length term above 0 has 24,000 characters."""
@@ -91,6 +98,16 @@ class Sketch:
             brush_methods_used=tuple(sorted(used)),
             code_chars=len(self.source),
         )
+
+
+def named(path: str | Path) -> bool:
+    """Whether a file is a sketch or a reply, by its name."""
+    return Path(path).suffix.lower() in SUFFIXES
+
+
+def files_in(folder: Path) -> list[Path]:
+    """Every sketch and reply below `folder`, sorted by path."""
+    return sorted(p for p in folder.rglob("*") if named(p) and p.stem.upper() not in BYSTANDERS)
 
 
 def read(data: bytes, name: str = "sketch") -> Sketch:

@@ -229,8 +229,11 @@ def test_a_repaint_is_the_picture(tmp_path, name):
 
     async def visit(page):
         await page.goto(f"file://{tmp_path}/site/index.html")
+        words = await page.evaluate("() => document.body.innerText + cards[0].getAttribute('aria-label')")
+        assert "1.00" in words and "step" not in words.lower()  # one step is none to speak of
         await page.click(".card")
         await until(page, "document.getElementById('code').textContent.length > 100")
+        assert await page.evaluate("() => document.getElementById('one-title').textContent") == "reward 1.000"
         await page.keyboard.press("r")
         await until(page, f"{NOTE}.startsWith('painted')")
         # one pixel a pixel, in the corner of the window

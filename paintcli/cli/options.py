@@ -14,8 +14,6 @@ import typer
 if TYPE_CHECKING:
     from paintcli.sketch import Sketch
 
-SKETCHES = (".js", ".txt", ".md")
-"""Suffixes of sketches and of replies that hold one."""
 STDIN = "-"
 """The name of standard input, and of standard output where something is written."""
 
@@ -41,6 +39,10 @@ Generator = Annotated[
 ]
 Pool = Annotated[
     str | None, typer.Option("--pool", metavar="DIR|hub:REPO[@REV]", help="Rated references.", show_default=False)
+]
+OwnPool = Annotated[
+    str | None,
+    typer.Option("--pool", metavar="DIR", help="A pool of your own. Default: the project's.", show_default=False),
 ]
 Domain = Annotated[
     str | None,
@@ -81,7 +83,9 @@ Json = Annotated[bool, typer.Option("--json", help="One JSON object a line on st
 
 def is_sketch(name: str | Path) -> bool:
     """Whether an input is a sketch or a reply, by its name."""
-    return name == STDIN or Path(name).suffix.lower() in SKETCHES
+    from paintcli.sketch import named
+
+    return name == STDIN or named(name)
 
 
 def read_sketch(name: str) -> Sketch:

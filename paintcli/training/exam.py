@@ -30,6 +30,7 @@ from paintcli.painting import Painting
 from paintcli.pool import REFUSED_TIER, SMALLEST_SPLIT, Draw, Pool, Reference, fair_order, locked, shares_of
 from paintcli.reward import Assessor, Mix
 from paintcli.rollouts import EXAM, EXAM_COLUMNS
+from paintcli.sketch import files_in
 from paintcli.training import probe, sampling
 from paintcli.training.recipe import EXAM_REFERENCES, Recipe
 from paintcli.training.studio import Studio, open_studio
@@ -348,7 +349,7 @@ def sketches(folder: Path) -> Entrant:
 
     Raises UsageError when there are none.
     """
-    files = [p for p in folder.rglob("*") if p.suffix in (".js", ".txt", ".md") and p.stem.upper() != "README"]
+    files = files_in(folder)
     if not files:
         raise UsageError(f"{folder} is no run and no adapter, and holds no sketch either: no .js, .txt or .md file.")
     files.sort(key=lambda p: fair_order("exam", p.relative_to(folder).as_posix()))

@@ -5,6 +5,7 @@ const $ = (id) => document.getElementById(id);
 const paintings = GALLERY.paintings.map((painting, index) => ({ ...painting, index }));
 const byId = new Map(paintings.map((painting) => [painting.id, painting]));
 const many = GALLERY.runs.length > 1;
+const stepped = new Set(paintings.map((p) => p.step)).size > 1; // sketches scored together are one step, which says nothing
 const picked = new Set();
 const MOST_PICKED = 4;
 let shown = [];   // what the filters let through, in order
@@ -23,8 +24,11 @@ const make = (tag, attributes = {}, ...children) => {
 const figure = (value, digits = 2) => (value === null ? "–" : value.toFixed(digits));
 const percent = (value) => (value === null ? "–" : `${Math.round(value * 100)} %`);
 
+// Whose painting it is: its run where there are several, its step where there are several.
+const where = (p) => [...(many ? [GALLERY.runs[p.run]] : []), ...(stepped ? [`step ${p.step}`] : [])];
+
 function describe(p) {
-  const facts = [`Painting of step ${p.step}`];
+  const facts = [stepped ? `Painting of step ${p.step}` : "Painting"];
   if (many) facts.push(`run ${GALLERY.runs[p.run]}`);
   facts.push(p.reward === null ? "not judged" : `reward ${figure(p.reward)}`);
   if (p.coverage !== null) facts.push(`${percent(p.coverage)} covered`);
@@ -35,7 +39,7 @@ function describe(p) {
 // ---- The wall ---------------------------------------------------------------------------------------------------------
 
 function card(p) {
-  const caption = make("span", {}, make("b", {}, figure(p.reward)), ` · ${many ? GALLERY.runs[p.run] + " · " : ""}step ${p.step}`);
+  const caption = make("span", {}, make("b", {}, figure(p.reward)), ...where(p).map((part) => ` · ${part}`));
   if (p.violations.length) caption.append(" ", make("span", { className: "bad" }, p.violations[0]));
   const image = make("img", { loading: "lazy", decoding: "async", width: 220, height: 220, alt: "", src: `thumbs/${p.file}` });
   const button = make("button", { type: "button", className: "card", tabIndex: -1 }, image, caption);
@@ -152,7 +156,8 @@ function highlight(code) {
 async function show(p) {
   stop();
   open = p;
-  $("one-title").textContent = `${many ? GALLERY.runs[p.run] + ", " : ""}step ${p.step}: ${p.reward === null ? "not judged" : "reward " + figure(p.reward, 3)}`;
+  const judged = p.reward === null ? "not judged" : `reward ${figure(p.reward, 3)}`;
+  $("one-title").textContent = where(p).length ? `${where(p).join(", ")}: ${judged}` : judged;
   Object.assign($("one-image"), { src: `paintings/${p.file}`, alt: describe(p), width: p.size[0], height: p.size[1] });
   const facts = { coverage: percent(p.coverage), ...Object.fromEntries(Object.entries(p.terms).map(([k, v]) => [k, figure(v)])), shapes: p.shapes ?? "–", gate: p.violations.join(", ") || "passed", seed: p.seed };
   $("facts").replaceChildren(...Object.entries(facts).map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, String(value)))));
@@ -359,5 +364,6 @@ document.addEventListener("keydown", (event) => {
   else if (key === "?") $("help").showModal();
 });
 
+if (!stepped) document.querySelector("#order [value=step]").remove();
 select();
 if (byId.has(location.hash.slice(1))) show(byId.get(location.hash.slice(1)));
