@@ -1,4 +1,4 @@
-"""How varied a pool is: a pool of one flower trains one flower.
+"""How varied a pool is: a pool of one picture trains one picture.
 
 Distances are taken between the features that the embedded judge reads (`backends/taste.py`): coverage, density, edges,
 hues, composition. They are measured in fixed units, not in the pool's own spread, which would make any pool varied.
@@ -34,8 +34,8 @@ Five repaintings each of tests/data/sketches/flower.js and low.js, other seeds, 
 0.28 alike).
 """
 
-ONE_FLOWER = 3.0
-"""Effective paintings under which a pool of six or more is called one flower: one sketch repainted counts up to 1.7."""
+ONE_PICTURE = 3.0
+"""Effective paintings under which six or more are called one picture: one sketch repainted counts up to 1.7."""
 
 NAMED = 4
 """Of many paintings that are nearly one, how many a sentence names."""
@@ -196,7 +196,7 @@ def in_words(told: dict[str, Any], paintings: int) -> list[str]:
     number = told["effective"]
     there = f"{paintings} painting{'' if paintings == 1 else 's'}"
     said = [f"{there}, as varied as {number:.0f} that have nothing in common."]
-    if paintings >= 6 and number < ONE_FLOWER:
+    if paintings >= 6 and number < ONE_PICTURE:
         said.append("That is one picture painted again and again, and a pool of one picture trains one picture.")
     pairs = {(pair["first"], pair["second"]): pair["why"] for pair in told["near_duplicates"]}
     for names in pools.groups(pairs):

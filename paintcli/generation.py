@@ -66,7 +66,7 @@ NOTHING = "nothing"
 
 @dataclass(frozen=True)
 class Job:
-    """One flower to be painted: who writes it, what it shows, after which photo. `index` counts from 1."""
+    """One painting to be made: who writes it, what it shows, after which photo. `index` counts from 1."""
 
     generator: str
     subject: str

@@ -145,7 +145,7 @@ class Pool:
         if problems:
             more = f" (and {len(problems) - 1} more: `paint pool check` lists them)" if len(problems) > 1 else ""
             raise UsageError(f"The pool {path} is not usable: {str(problems[0]).rstrip('.')}{more}.")
-        return cls(name=path.resolve().name, path=path, entries=tuple(entries), origin=origin or f"the pool {path}")
+        return cls(name=name_of(path), path=path, entries=tuple(entries), origin=origin or f"the pool {path}")
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -375,6 +375,12 @@ def starter(domain: str = "hibiscus") -> Path:
         return root / domain
     there = ", ".join(sorted(p.parent.name for p in root.glob("*/metadata.jsonl"))) or "none"
     raise UsageError(f"There is no starter pool for {domain!r} (packaged: {there}); give one with --pool.")
+
+
+def name_of(path: Path) -> str:
+    """What a pool is called: its folder, or where that is merely `pool` the project around it."""
+    whole = path.resolve()
+    return (whole.parent.name or whole.name) if whole.name == "pool" else whole.name
 
 
 def refuse_packaged(path: Path) -> None:

@@ -91,7 +91,7 @@ def came_back(repo: str, repo_type: str, into: Path) -> dict[str, bytes]:
 SENDING = r"^PUT|^POST .*(preupload|commit|objects/batch|repos/create)"
 
 
-@pytest.mark.parametrize(("kind", "repo"), [("rollouts", "me/first-rollouts"), ("pool", "me/pool")])
+@pytest.mark.parametrize(("kind", "repo"), [("rollouts", "me/first-rollouts"), ("pool", "me/studio-pool")])
 def test_what_comes_back_is_what_was_built_and_nothing_is_sent_twice(paint, hub, project, tmp_path, kind, repo):
     assert paint("publish", kind, "--dry-run", "--out", tmp_path / "up", "--owner", "me").code == 0
     assert not hub.requests
@@ -113,7 +113,7 @@ def test_what_comes_back_is_what_was_built_and_nothing_is_sent_twice(paint, hub,
 
 def test_only_what_changed_goes_and_only_what_was_ours_is_deleted(paint, hub, project):
     assert paint("publish", "pool").code == 0
-    repo = hub.repos["datasets", "me/pool"]
+    repo = hub.repos["datasets", "me/studio-pool"]
     repo.commit("somebody's note", {**repo.files, "notes.txt": b"mine"})
     pool = Pool.load(project / "pool")
     gone, changed = pool.entries[0], pool.entries[1]
@@ -128,7 +128,7 @@ def test_only_what_changed_goes_and_only_what_was_ours_is_deleted(paint, hub, pr
 
 def test_public_is_said_and_done(paint, hub, project):
     assert paint("publish", "pool", "--public", "--collection", "Koi").code == 0
-    assert not hub.repos["datasets", "me/pool"].private
+    assert not hub.repos["datasets", "me/studio-pool"].private
     assert [c["title"] for c in hub.collections.values()] == ["Koi"]
     assert not next(iter(hub.collections.values()))["private"]
 
@@ -144,22 +144,22 @@ def test_a_killed_upload_goes_on(hub, project, tmp_path):
     hub.faults = [Fault("PUT /lfs", status=0, after=3, then=lambda: process.send_signal(signal.SIGKILL))]
     process.communicate()
     assert process.returncode == -signal.SIGKILL
-    assert set(hub.repos["datasets", "me/pool"].files) == {".gitattributes"} and 3 <= len(hub.received) < 6
+    assert set(hub.repos["datasets", "me/studio-pool"].files) == {".gitattributes"} and 3 <= len(hub.received) < 6
     hub.faults = []
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    pictures = [p for p in hub.repos["datasets", "me/pool"].files if p.endswith(".png")]
+    pictures = [p for p in hub.repos["datasets", "me/studio-pool"].files if p.endswith(".png")]
     assert len(pictures) == 6 and len(hub.received) == len(set(hub.received)) == 6
 
 
 def test_a_failure_before_the_commit_changes_nothing_and_says_so(paint, hub, project):
     hub.faults = [Fault("PUT /lfs", status=400, message="no", after=3)]
     ran = paint("publish", "pool")
-    assert ran.code == 1 and "Nothing of me/pool has changed" in ran.err and "goes on from here" in ran.err
+    assert ran.code == 1 and "Nothing of me/studio-pool has changed" in ran.err and "goes on from here" in ran.err
     hub.faults = [Fault("POST .*/commit/", status=503)]
     ran = paint("publish", "pool")
-    assert ran.code == 1 and "Nothing of me/pool has changed, its commit failed" in ran.err and "503" in ran.err
-    assert set(hub.repos["datasets", "me/pool"].files) == {".gitattributes"}
+    assert ran.code == 1 and "Nothing of me/studio-pool has changed, its commit failed" in ran.err and "503" in ran.err
+    assert set(hub.repos["datasets", "me/studio-pool"].files) == {".gitattributes"}
     hub.faults = []
     assert paint("publish", "pool").code == 0 and len(hub.received) == len(set(hub.received))
 
@@ -168,12 +168,12 @@ def test_half_published_is_said_and_made_good(paint, hub, project, monkeypatch):
     monkeypatch.setattr(upload, "MOST_FILES", 5)
     hub.faults = [Fault("POST .*/commit/", status=500, after=2)]
     ran = paint("publish", "pool")
-    assert ran.code == 1 and "me/pool is half published, 10 of 15 files are up" in ran.err
-    assert "README.md" not in hub.repos["datasets", "me/pool"].files  # what describes the rest comes last
+    assert ran.code == 1 and "me/studio-pool is half published, 10 of 15 files are up" in ran.err
+    assert "README.md" not in hub.repos["datasets", "me/studio-pool"].files  # what describes the rest comes last
     hub.faults = []
     told = json.loads(paint("publish", "pool", "--json").out)
     assert told["commits"] == 1 and told["unchanged"] == 10
-    assert [c[1].split(", ")[-1] for c in hub.repos["datasets", "me/pool"].commits[1:3]] == [
+    assert [c[1].split(", ")[-1] for c in hub.repos["datasets", "me/studio-pool"].commits[1:3]] == [
         "part 1 of 3",
         "part 2 of 3",
     ]
@@ -182,7 +182,7 @@ def test_half_published_is_said_and_made_good(paint, hub, project, monkeypatch):
 def test_an_answer_that_got_lost_is_found_out(paint, hub, project):
     hub.faults = [Fault("POST .*/commit/", status=502, done=True)]
     ran = paint("publish", "pool")
-    assert ran.code == 1 and "All 15 files of me/pool are up, although the Hub did not confirm it" in ran.err
+    assert ran.code == 1 and "All 15 files of me/studio-pool are up, although the Hub did not confirm it" in ran.err
 
 
 def test_a_large_file_goes_in_parts(hub, tmp_path):
@@ -198,15 +198,17 @@ def test_a_large_file_goes_in_parts(hub, tmp_path):
 
 def test_somebody_else_at_the_same_time(hub, project, tmp_path):
     folders.start(tmp_path / "up")
-    folders.pool(Pool.load(project / "pool"), tmp_path / "up", "me/pool", "cc-by-4.0")
+    folders.pool(Pool.load(project / "pool"), tmp_path / "up", "me/studio-pool", "cc-by-4.0")
     folders.seal(tmp_path / "up", "pool")
     api = upload.client()
-    upload.prepare(api, "me/pool", "dataset", "pool", None)
-    repo = hub.repos["datasets", "me/pool"]
+    upload.prepare(api, "me/studio-pool", "dataset", "pool", None)
+    repo = hub.repos["datasets", "me/studio-pool"]
     head = repo.commits[-1][0]
     repo.commit("theirs", {**repo.files, "theirs.txt": b"!"})
     with pytest.raises(Exception, match="somebody else changed the repository meanwhile"):
-        upload.commit(api, "me/pool", "dataset", {"paint.json": tmp_path / "up" / "paint.json"}, [], head, "mine")
+        upload.commit(
+            api, "me/studio-pool", "dataset", {"paint.json": tmp_path / "up" / "paint.json"}, [], head, "mine"
+        )
 
 
 # -- what is refused -----------------------------------------------------------------------------------------------
@@ -239,8 +241,8 @@ def test_names_and_owners(paint, hub, project):
 
 
 def test_a_repository_with_other_content(paint, hub, project):
-    hub.repo("datasets", "me/pool", {"data.parquet": b"PAR1"})
-    refused(paint("publish", "pool"), 2, "me/pool holds something else (1 files, such as data.parquet)")
+    hub.repo("datasets", "me/studio-pool", {"data.parquet": b"PAR1"})
+    refused(paint("publish", "pool"), 2, "me/studio-pool holds something else (1 files, such as data.parquet)")
     assert paint("publish", "rollouts", "--repo", "shared").code == 0
     refused(paint("publish", "pool", "--repo", "shared"), 2, "me/shared holds something else")
     hub.repo("datasets", "me/new", {"README.md": b"---\nlicense: mit\n---\n"})  # as the site makes one
@@ -249,7 +251,9 @@ def test_a_repository_with_other_content(paint, hub, project):
 
 def test_quota_and_payment(paint, hub, project, monkeypatch):
     hub.faults = [Fault("objects/batch", status=403, message="Private repository storage limit reached")]
-    refused(paint("publish", "pool"), 1, "Nothing of me/pool has changed", "Private repository storage limit reached")
+    refused(
+        paint("publish", "pool"), 1, "Nothing of me/studio-pool has changed", "Private repository storage limit reached"
+    )
     hub.faults = [Fault("repos/create", status=402, message="Subscribe to PRO for this hardware")]
     make_space(project, monkeypatch)
     refused(paint("publish", "scorer"), 1, "me/paint-scorer could not be made", "needs a paid plan", "Subscribe to PRO")
@@ -272,7 +276,7 @@ def test_photos_without_a_licence(paint, hub, project, tmp_path):
     pool = Pool.load(project / "pool")
     named = {"reference_photo": "koi.jpg", "reference_photo_url": "https://photos.example/1"}
     pool.with_rows([{**e.row, **named} for e in pool.entries]).save()
-    refused(paint("publish", "pool"), 2, "pool cannot be published", "its reference photo has no licence", "5 more")
+    refused(paint("publish", "pool"), 2, "studio cannot be published", "its reference photo has no licence", "5 more")
     credit = {"reference_photo_licence": "cc-by", "reference_photo_attribution": "A. Painter | Pond"}
     pool.with_rows([{**e.row, **named, **credit} for e in pool.entries]).save()
     assert paint("publish", "pool", "--dry-run", "--out", tmp_path / "up", "--owner", "me").code == 0
@@ -596,5 +600,7 @@ def test_all_of_it_in_one_collection(paint, hub, project, trained, monkeypatch):
     hub.faults = [Fault("POST /api/models/.*/commit", status=500)]
     (project / "runs" / "judge-led-1" / "curve.csv").write_text("step,reward\r\n0,0.1\r\n1,0.3\r\n")
     ran = paint("publish", "all", "runs/judge-led-1", "--base-model", "me/tiny")
-    refused(ran, 1, "Up and complete: me/pool, me/judge-led-1-rollouts. Not yet: me/judge-led-1-adapter, me/judge")
+    refused(
+        ran, 1, "Up and complete: me/studio-pool, me/judge-led-1-rollouts. Not yet: me/judge-led-1-adapter, me/judge"
+    )
     refused(paint("publish", "all", "--repo", "x"), 2, "publish one thing to choose its own")

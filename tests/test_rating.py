@@ -536,7 +536,7 @@ def test_thirty_keys_in_a_terminal(folder, tmp_path):
         keyed[order[9]] = "no"
         assert tiers(folder) == keyed
         terminal.press("q")
-        terminal.wait("26 to rate code 0")
+        terminal.wait("26 to rate Go on with: paint pool rate --pool \\S+ code 0")
 
         terminal.run(*arguments)
         terminal.wait("look at them all")
@@ -557,7 +557,7 @@ def test_thirty_keys_in_a_terminal(folder, tmp_path):
         del keyed[order[29]]
         terminal.wait("Taken back: no")
         terminal.press("C-c")
-        terminal.wait("7 to rate code 0")
+        terminal.wait("7 to rate .* code 0")
     assert tiers(folder) == keyed and len(keyed) == 29
     log = Ratings.read(folder / LOG)
     assert {n: log.own("ada", n) for n in order if log.own("ada", n)} == keyed
@@ -629,7 +629,7 @@ def test_the_terminal_is_left_as_it_was_found(folder, tmp_path):
         terminal.run("pool", "rate", "--pool", str(folder), "--rater", "ada")
         terminal.wait("look at them all")
         terminal.press("C-c")
-        assert "36 to rate code 0" in terminal.wait("code")
+        assert "36 to rate Go on with" in terminal.wait("code 0")
         assert state() == "0 1"
 
 

@@ -24,7 +24,7 @@ Keys (all always there; null or empty where the data cannot say). An interval is
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -38,6 +38,9 @@ from paintcli.analysis.sources import Run
 from paintcli.analysis.steps import Steps
 from paintcli.errors import UsageError
 
+if TYPE_CHECKING:
+    from paintcli.training.recipe import Recipe
+
 BINS = 20
 
 SATURATED = 0.08
@@ -49,17 +52,25 @@ def steps_of(run: Run, options: Options) -> Steps:
     return Steps(run, options.split or ("ends" if run.is_curve else "card"))
 
 
+def recipe_of(run: Run) -> Recipe | None:
+    """What a run folder was trained by; None for what has no recipe."""
+    from paintcli.training.recipe import FILE, Recipe
+
+    if run.folder is None or not (run.folder / FILE).is_file():
+        return None
+    return Recipe.read(run.folder)
+
+
 def own_targets(run: Run) -> dict[str, Any] | None:
     """The numbers of the domain that a run folder's recipe names; None for what has no recipe.
 
     A recipe whose domain file is not here holds the sketches to none, and that is noted in the run.
     """
     from paintcli import domains
-    from paintcli.training.recipe import FILE, Recipe
 
-    if run.folder is None or not (run.folder / FILE).is_file():
+    recipe = recipe_of(run)
+    if recipe is None:
         return None
-    recipe = Recipe.read(run.folder)
     if recipe.is_control:  # it paints nothing
         return {}
     domain = recipe.domain

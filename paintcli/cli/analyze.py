@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from paintcli.cli import options
+from paintcli.cli.road import after_analysis
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -99,7 +100,8 @@ def analyze(
         images=images,
     )
     looking = images or show or bool(html or pictures or best_of)
-    runs = [run for name in inputs or [str(newest_run(chosen.project))] for run in sources.load(name, looking)]
+    names: list[Any] = [*inputs] if inputs else [newest_run(chosen.project)]
+    runs = [run for name in names for run in sources.load(str(name), looking)]
     if by_third:
         for run in runs:
             found = report.by_third(run, wanted)
@@ -142,6 +144,10 @@ def analyze(
             console.print()
     if html or pictures or best_of or show:
         draw(runs, reports, wanted, html=html, folder=pictures, best_of=best_of, wall=wall, show=show)
+    if not as_json:
+        painted = any(run.painted is not None and run.painted.any() for run in runs)
+        recipes = [report.recipe_of(run) for run in runs]
+        after_analysis(names, painted, any(recipe is not None and recipe.is_control for recipe in recipes))
 
 
 def draw(
@@ -213,12 +219,18 @@ def _png(picture: Image) -> bytes:
     return buffer.getvalue()
 
 
-def newest_run(project: Path | None) -> Path:
-    """The run folder written to last under runs/. Raises UsageError when there is none."""
+def newest_run(project: Path | None, *, painted: bool = False) -> Path:
+    """The run folder written to last under runs/; `painted`: of those with paintings. UsageError when there is none."""
     from paintcli.errors import UsageError
     from paintcli.rollouts import PAINTED, UNPAINTED
 
-    found = [path for name in (PAINTED, UNPAINTED) for path in ((project or Path.cwd()) / "runs").glob(f"*/{name}")]
+    runs = (project or Path.cwd()) / "runs"
+    found = [path for name in (PAINTED, *(() if painted else (UNPAINTED,))) for path in runs.glob(f"*/{name}")]
+    if not found and painted and any(runs.glob(f"*/{UNPAINTED}")):
+        raise UsageError(
+            "No run under runs/ here has a painting (a control run paints none): name a folder that has, such as "
+            "`paint score SKETCHES -o scored` makes."
+        )
     if not found:
         raise UsageError("There is no run under runs/ here: name one.")
     return max(found, key=lambda path: path.stat().st_mtime).parent

@@ -10,6 +10,7 @@ import typer
 
 from paintcli.cli import options
 from paintcli.cli.pool import group
+from paintcli.cli.road import then
 
 if TYPE_CHECKING:
     from paintcli.calibration import Calibration, Work
@@ -100,6 +101,8 @@ def calibrate(
                 o.say(
                     f"Nothing of {' or '.join(gone)} is left in the draw: calibrate anew once the policy paints better."
                 )
+            if written.drawable:
+                then("Will it learn with that?", "forecast", "--mix", "judge-led", "--pool", output)
         elif said := proposal(found):
             o.say(said)
     if dropped:

@@ -10,6 +10,8 @@ from typing import Annotated
 
 import typer
 
+from paintcli.cli.road import then
+
 
 def register(app: typer.Typer) -> None:
     app.command()(demo)
@@ -62,7 +64,7 @@ def demo(
     o.say(f"Open {output / 'gallery' / 'index.html'}.")
     for line in more():
         o.say(line)
-    o.say('Next: paint init mine --subject "a blue iris"')
+    then("A project of your own", "init", "mine", "--subject", "a blue iris")
 
 
 def step(why: str, *words: str) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from paintcli.cli import options
+from paintcli.cli.road import then
 
 if TYPE_CHECKING:
     from paintcli.doctor import Finding, Tenant
@@ -68,7 +69,10 @@ def doctor(
         raise typer.Exit(1 if missing else 0)
     if fix:
         repair()
-    raise typer.Exit(1 if show(checks.examine(chosen), quiet, as_json)[1] else 0)
+    missing = show(checks.examine(chosen), quiet, as_json)[1]
+    if not (missing or quiet or as_json or chosen.project):
+        then("All of it, shown in a minute or two", "demo")
+    raise typer.Exit(1 if missing else 0)
 
 
 def repair() -> None:

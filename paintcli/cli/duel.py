@@ -10,6 +10,7 @@ import typer
 
 from paintcli.cli import options
 from paintcli.cli.rate import Browser, Port, Rater
+from paintcli.cli.road import given, then
 
 if TYPE_CHECKING:
     from paintcli.duel import Duel, Side
@@ -60,6 +61,7 @@ def duel(
     from paintcli.cli.rate import sit, user
     from paintcli.duel import Duel, Side
     from paintcli.errors import UsageError
+    from paintcli.training.recipe import FILE
 
     chosen = settings.load(judge=judge, scorer=scorer, pool=pool, domain=domain, seed=seed)
     if first.resolve() == second.resolve():
@@ -78,7 +80,6 @@ def duel(
         # opened before the votes: what is missing is said before an hour of them, not after
         witnesses = witnesses_of(judge, scorer, chosen, stack)
         if not report:
-            path.parent.mkdir(parents=True, exist_ok=True)
             sit(meeting, browser, port)
         told = meeting.result()
         if meeting.votes:
@@ -87,6 +88,10 @@ def duel(
         o.emit(told)
     else:
         tell(told, meeting)
+        if not told["votes"] or (not meeting.verdict and meeting.at < len(meeting.pairs)):
+            then("Go on with", "duel", first, second, *given(rater=rater))
+        elif meeting.verdict and (runs := [folder for folder in (first, second) if (folder / FILE).is_file()]):
+            then("What did it learn?", "analyze", *runs)
 
 
 def say_of(side: Side) -> None:

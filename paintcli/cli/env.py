@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from paintcli.cli import options
+from paintcli.cli.road import then
 
 group = typer.Typer(no_args_is_help=True, help="Serve the environment, or the scorer, to other machines.")
 
@@ -92,6 +93,7 @@ def serve(
         if assessor.stand_in and "scorer" in pulses:
             o.say("taste stands in for HPSv3: quality_score stays empty; name a --scorer to fill it.")
         o.out().print(address_of(listening), markup=False)
+        then("Reward a run by it", "train", "--env-url", address_of(listening))
         run(create_app(easel, sessions=sessions, idle=idle), listening)
         o.say(f"Served {easel.steps} steps.")
 
@@ -140,4 +142,5 @@ def scorer(
         token = os.environ.get("PAINT_SCORER_TOKEN") or None
         o.say(f"{found.name}, {'with' if token else 'without'} a token.")
         o.out().print(address_of(listening), markup=False)
+        then("Ask it", "score", "SKETCH", "--scorer", f"hub:{address_of(listening)}")
         run(create_app(found, token=token), listening)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from paintcli.cli import options
+from paintcli.cli.road import then
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,6 +104,9 @@ def exam(
         emit(results, test)
     else:
         show(results, test)
+        runs = [e.run for e in sitting if e.run]
+        if runs and not any(r.unavailable for r in results):
+            then("What did it learn?", "analyze", *dict.fromkeys(runs))
     if any(r.unavailable for r in results):
         raise typer.Exit(4)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from paintcli.cli import options
+from paintcli.cli.road import then
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -179,6 +180,10 @@ def forecast(
         o.emit(to_json(told, held, spent, recipe, seen))
     else:
         show(told, held, spent, recipe, seen)
+        if as_logged:
+            then("What did that run learn?", "analyze", samples)
+        elif told.gain.learns:
+            then("Does the trainer move? A minute, no GPU", "train", "--mix", "control")
 
 
 def recipe_of(
@@ -206,9 +211,10 @@ def recipe_of(
 
 def read(samples: Path, first: int | None) -> list[dict[str, Any]]:
     """The samples as rollouts: a run's, or a folder's sketches, of which only "code" and a place are known."""
-    from paintcli.cli.options import is_sketch, read_sketch
+    from paintcli.cli.options import read_sketch
     from paintcli.errors import UsageError
     from paintcli.rollouts import PAINTED, UNPAINTED, stream
+    from paintcli.sketch import files_in
 
     if not samples.is_dir():
         raise UsageError(f"{samples} is no folder of samples.")
@@ -219,7 +225,7 @@ def read(samples: Path, first: int | None) -> list[dict[str, Any]]:
         rows.sort(key=lambda row: (row["step"], row["position_in_group"]))
         kept = sorted({row["step"] for row in rows})[:first]
         return [row for row in rows if row["step"] in kept]
-    found = sorted(p for p in samples.rglob("*") if is_sketch(p) and p.stem.upper() not in ("README", "LICENSE"))
+    found = files_in(samples)
     if not found:
         raise UsageError(f"{samples} holds neither rollouts nor sketches.")
     return [{"code": read_sketch(str(path)).source, "step": 0} for path in found]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+from paintcli.cli.road import after_gallery
 
 
 def register(app: typer.Typer) -> None:
@@ -43,8 +45,12 @@ def gallery(
     from paintcli.cli import output as o
     from paintcli.cli.analyze import newest_run
     from paintcli.publishing import gallery as page
+    from paintcli.rollouts import PAINTED
+    from paintcli.training.recipe import FILE
 
-    runs = [run for name in inputs or [str(newest_run(settings.find_project()))] for run in sources.load(name)]
+    project = settings.find_project()
+    names: list[Any] = [*inputs] if inputs else [newest_run(project, painted=True)]
+    runs = [run for name in names for run in sources.load(str(name))]
     total = sum(int(run.painted.sum()) for run in runs if run.painted is not None)
     with o.progress(total, "hanging") as bar:
         count = page.build(
@@ -53,3 +59,5 @@ def gallery(
     o.out().print(str(output / "index.html"), markup=False)
     left = f", {total - count} could not be read" if total > count else ""
     o.say(f"{count} paintings{left}.")
+    trained = len(names) == 1 and (Path(names[0]) / FILE).is_file()
+    after_gallery(names, trained and project is not None and (project / "pool" / PAINTED).is_file())

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from paintcli.cli import options
 from paintcli.cli.pool import group
+from paintcli.cli.road import after_pool_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,9 +25,7 @@ def register(app: typer.Typer) -> None:
 
 
 def generate(
-    pool: Annotated[
-        str | None, typer.Option("--pool", metavar="DIR", help="The folder to fill.", show_default=False)
-    ] = None,
+    pool: options.OwnPool = None,
     domain: options.Domain = None,
     generator: Annotated[
         list[str] | None,
@@ -38,7 +36,7 @@ def generate(
             show_default=False,
         ),
     ] = None,
-    count: Annotated[int, typer.Option("-n", "--count", min=1, help="Flowers for each generator.")] = 16,
+    count: Annotated[int, typer.Option("-n", "--count", min=1, help="Paintings of each generator.")] = 16,
     rounds: Annotated[int, typer.Option("--rounds", min=1, help="The first sketch and its revisions.")] = 3,
     critic: Annotated[
         str | None,
@@ -75,7 +73,7 @@ def generate(
         float, typer.Option("--timeout", min=0.1, metavar="S", help="Seconds a server has for one reply.")
     ] = 600.0,
     concurrent: Annotated[
-        int, typer.Option("--concurrent", min=1, help="Flowers under way at once for each generator.")
+        int, typer.Option("--concurrent", min=1, help="Paintings under way at once for each generator.")
     ] = 4,
     price: Annotated[
         list[str] | None,
@@ -332,4 +330,4 @@ def print_summary(run: Generation, prices: Prices) -> None:
     if run.unfinished:
         o.say(f"{run.unfinished} of {len(run.jobs)} candidates are not finished; the same command goes on.")
     if tally.painted.total():
-        o.say(f"Rate them: paint pool rate --pool {quote(str(run.pool))}")
+        after_pool_in(run.pool)

@@ -10,6 +10,7 @@ import typer
 
 from paintcli.cli import options
 from paintcli.cli.chosen import comparer_of, draw, find_pool
+from paintcli.cli.road import given, then
 
 if TYPE_CHECKING:
     from paintcli.backends.protocols import Comparer
@@ -62,6 +63,7 @@ def judge(
     import asyncio
 
     from paintcli import domains, settings
+    from paintcli.cli import output as o
     from paintcli.errors import UsageError
 
     if held_out and (images or against):
@@ -75,7 +77,11 @@ def judge(
         comparer = comparer_of(chosen, rated, stack)
         if held_out:
             assert rated is not None
-            asyncio.run(show_held_out(rated, comparer, criteria, chosen.judge, as_json))
+            sure = asyncio.run(show_held_out(rated, comparer, criteria, chosen.judge, as_json))
+            if sure and not as_json:
+                then("Will it learn?", "forecast", "--mix", "judge-led", *given(pool=pool, judge=judge, domain=domain))
+            elif not as_json:
+                o.say("That may be a coin's: rate more paintings, or name another judge with --judge.")
             return
         opponents = [opponent(against)] if against else draw(rated, references, chosen.seed)
         failed = asyncio.run(judge_all(pictures(images or []), opponents, comparer, criteria, repeat, chosen, as_json))
@@ -235,8 +241,11 @@ def share(told: dict[str, Any]) -> str:
     return f"{told['value']:.1%} ({told['low']:.1%}–{told['high']:.1%}, n = {told['of']})"
 
 
-async def show_held_out(pool: Pool, comparer: Comparer, criteria: str, spec: str, as_json: bool) -> None:
-    """Agreement with the rater's own ratings; for the embedded judge its leave-one-family-out accuracy too."""
+async def show_held_out(pool: Pool, comparer: Comparer, criteria: str, spec: str, as_json: bool) -> bool:
+    """Agreement with the rater's own ratings; for the embedded judge its leave-one-family-out accuracy too.
+
+    Returns whether the agreement is surely better than a coin's.
+    """
     from paintcli.backends.specs import label
     from paintcli.backends.taste import Taste, leave_family_out
     from paintcli.cli import output as o
@@ -254,9 +263,10 @@ async def show_held_out(pool: Pool, comparer: Comparer, criteria: str, spec: str
                 "value": round(left.value, 4), "low": round(left.low, 4), "high": round(left.high, 4),
                 "of": left.pairs, "families": left.families,
             }  # fmt: skip
+    sure = told.agreement.low > 0.5
     if as_json:
         o.emit(row)
-        return
+        return sure
     console = o.out()
     console.print(o.plain(f"{row['backend']} on {told.paintings} reserved paintings of {pool.name}"), style="bold")
     console.print(o.plain(f"  {share(row['agreement'])}  the better rated painting wins"))
@@ -273,3 +283,4 @@ async def show_held_out(pool: Pool, comparer: Comparer, criteria: str, spec: str
     if "decided_by" in row:
         console.print(o.plain("  decided by " + ", ".join(f"{k} {v:+.2f}" for k, v in row["decided_by"].items())))
     console.print(o.plain(f"  intervals: {row['interval']}"), style="dim")
+    return sure

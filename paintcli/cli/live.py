@@ -5,10 +5,10 @@ from __future__ import annotations
 import io
 from itertools import pairwise
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from paintcli.cli import output as o
+from paintcli.cli.road import after_control, after_run
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -171,9 +171,10 @@ class Panel:
         for when, result in self.probes.items():
             table.add_row(f"probe {when}", describe(result))
         o.out().print(table)
-        folder = quote(str(outcome.folder))
-        sample = "" if self.recipe.is_control else f"   Sample it: paint sample {folder}"
-        o.say(f"Look at it: paint analyze {folder}{sample}")
+        if self.recipe.is_control:
+            after_control(outcome.folder, known)
+        else:
+            after_run(outcome.folder, examined=bool(self.exams))
 
 
 def mean(values: list[float]) -> float:

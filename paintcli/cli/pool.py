@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from paintcli.cli import options
+from paintcli.cli.road import after_pool, after_pool_in
 
 if TYPE_CHECKING:
     from paintcli.pool import Reference
@@ -78,6 +79,8 @@ def show(
     elif not as_json:
         for entry in entries:
             typer.echo("\t".join((entry.name, entry.tier, entry.family, entry.subject)))  # rich would expand the tabs
+    if not as_json:
+        after_pool(found)
 
 
 def number_of(paintings: Sequence[Any]) -> str:
@@ -85,7 +88,7 @@ def number_of(paintings: Sequence[Any]) -> str:
 
 
 LEGIBLE = 20
-"""Terminal cells across at which a flower in half blocks, two pixels a cell, can still be told from the next."""
+"""Terminal cells across at which a painting in half blocks, two pixels a cell, can still be told from the next."""
 
 
 def show_rows(entries: Sequence[Reference], columns: int | None) -> None:
@@ -107,7 +110,7 @@ def show_rows(entries: Sequence[Reference], columns: int | None) -> None:
 def stats(pool: options.Pool = None, domain: options.Domain = None, as_json: options.Json = False) -> None:
     """Count tiers, families and subjects; coverage by tier; how varied the pool is, and where it is thin.
 
-    A pool of one flower trains one flower: paintings that are nearly one are named, and so is what one tier has and
+    A pool of one picture trains one picture: paintings that are nearly one are named, and so is what one tier has and
     another has not, which a judge takes for taste.
 
     **Examples**
@@ -151,6 +154,7 @@ def stats(pool: options.Pool = None, domain: options.Domain = None, as_json: opt
         console.print(o.plain(sentence))
     if told["consistency"]:
         console.print(o.plain(f"the rater agrees with the rater: {told['consistency']['same']:.0%}"))
+    after_pool(found)
 
 
 @group.command()
@@ -189,7 +193,7 @@ def check(
     folder = chosen.pool
     if folder and not folder.startswith("hub:"):
         entries, problems = pools.read(Path(folder))
-        found = Pool(Path(folder).resolve().name, Path(folder), tuple(entries), str(folder))
+        found = Pool(pools.name_of(Path(folder)), Path(folder), tuple(entries), str(folder))
     else:
         found, problems = find_pool(chosen), []
     if not found.entries and not problems:
@@ -217,8 +221,24 @@ def check(
         what = "painted again" if render else "looked at"
         o.say(f"{number_of(found.entries)} {what}, {len(findings) or 'no'} finding{'s' if len(findings) != 1 else ''}.")
     kinds = {kind for kind, _, _ in findings}
+    if not as_json:
+        for kind in (k for k in REMEDIES if k in kinds):
+            o.say(f"{kind}: {REMEDIES[kind]}")
+        if not kinds:
+            after_pool(found)
     if kinds:
         raise typer.Exit(4 if "unavailable" in kinds else 3 if "refused" in kinds else 1)
+
+
+REMEDIES = {
+    "file": "put the file back, or take its line out of metadata.jsonl.",
+    "refused": "mend its sketch (`paint render` names the line), or rate it no: `paint pool rate --all`.",
+    "repainted": "`paint render sources/NAME.js` paints it as it is now; import that picture, or keep this one.",
+    "unavailable": "the same command tries again.",
+    "near-duplicate": "take the lines of all but one out of metadata.jsonl.",
+    "licence": "fill in reference_photo_licence and reference_photo_attribution in metadata.jsonl, or publish nothing.",
+}
+"""What to do about each kind of finding."""
 
 
 async def repaint(entries: list[Any], chosen: Any) -> list[tuple[str, str, str]]:
@@ -271,15 +291,19 @@ def import_(
             metavar="SOURCE", help="A folder of pictures, a run, a pool, or hub:REPO[@REV].", show_default=False
         ),
     ],
-    pool: options.Pool = None,
+    pool: options.OwnPool = None,
     best: Annotated[int, typer.Option("--best", min=0, help="Only the N of highest reward (a run).")] = 0,
     sample: Annotated[int, typer.Option("--sample", min=0, help="Only N at random.")] = 0,
     tier: Annotated[
         str | None, typer.Option("--tier", metavar="NAME", help="Rate them all so.", show_default=False)
     ] = None,
     subject: Annotated[
-        str | None, typer.Option("--subject", metavar="TEXT", help="What they show.", show_default=False)
+        str | None,
+        typer.Option(
+            "--subject", metavar="TEXT", help="What they show. Default in a project: its domain's.", show_default=False
+        ),
     ] = None,
+    domain: options.Domain = None,
     sources: Annotated[
         Path | None,
         typer.Option(
@@ -304,14 +328,12 @@ def import_(
 
     `paint pool import hub:HuggingEnvs/watercolour-reference-pool --pool mine`
     """
-    from shlex import quote
-
+    from paintcli import domains, settings
     from paintcli import pool as pools
-    from paintcli import settings
     from paintcli.cli import output as o
     from paintcli.errors import UsageError
 
-    chosen = settings.load(pool=pool, seed=seed)
+    chosen = settings.load(pool=pool, domain=domain, seed=seed)
     if chosen.pool and chosen.pool.startswith("hub:"):
         raise UsageError("Pictures are imported into a folder; --pool names one on the Hub.")
     target = Path(chosen.pool) if chosen.pool else (chosen.project or Path()) / "pool"
@@ -325,13 +347,19 @@ def import_(
         raise UsageError(f"{source} is the pool itself.")
     rows = pools.rows_of_folder(folder, best=best, sample=sample, seed=chosen.seed, sources=sources)
     given = {k: v for k, v in (("tier", tier), ("subject", subject)) if v}
+    # in a project, or where a domain is named, pictures show what is painted there unless they say otherwise
+    usual = domains.load(chosen.domain).subject if chosen.project or domain else None
     origin = source if source.startswith("hub:") else str(folder.resolve().name)
-    added, left_out = pools.import_paintings(target, [(p, s, {**row, **given}) for p, s, row in rows], origin)
+    known = [(p, s, {**row, **given}) for p, s, row in rows]
+    for *_, row in known:
+        if usual and not row.get("subject"):
+            row["subject"] = usual
+    added, left_out = pools.import_paintings(target, known, origin)
     if as_json:
         o.emit({"pool": str(target), "added": added, "left_out": [{"file": p.file, "why": p.detail} for p in left_out]})
         return
     for problem in left_out:
         o.say(f"left out: {problem}")
     o.out().print(o.plain(f"{number_of(added)} added to {target}."))
-    if added and not tier:
-        o.say(f"Rate them: paint pool rate --pool {quote(str(target))}")
+    if added:
+        after_pool_in(target)

@@ -133,6 +133,9 @@ def publish(
         if api is None or who is None:
             for parcel in built:
                 show(parcel, out, as_json)
+            if not as_json:
+                look = "" if out or order.source else "To look at it first, --out DIR; "
+                o.say(f"{look}{'to' if look else 'To'} send it: the same without --dry-run.")
             return
         name = collection or table.get("collection") or f"paint: {(chosen.project or Path.cwd()).resolve().name}"
         address = parcels.publish(
@@ -174,7 +177,8 @@ def contents(kinds: tuple[str, ...], sources: list[str], chosen: Settings, sourc
         if not named and not found["pool"].origin.startswith("the project's"):
             raise UsageError("You have no pool of your own here to publish: name one, or --pool.")
     if set(kinds) & {"rollouts", "adapter", "gallery", "trackio"}:
-        found["runs"] = tuple(sources or [str(newest_run(chosen.project))])
+        painted = bool(set(kinds) & {"rollouts", "gallery"})
+        found["runs"] = tuple(sources or [str(newest_run(chosen.project, painted=painted))])
     return found
 
 

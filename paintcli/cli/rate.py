@@ -11,6 +11,8 @@ from paintcli.cli import options
 from paintcli.cli.pool import group
 
 if TYPE_CHECKING:
+    from paintcli.pairs import PoolPairs
+    from paintcli.rating import Rating
     from paintcli.sitting import Sitting
 
 Browser = Annotated[bool, typer.Option("--browser", help="On a local page instead of in the terminal.")]
@@ -25,7 +27,7 @@ def register(app: typer.Typer) -> None:
 
 
 def rate(
-    pool: options.Pool = None,
+    pool: options.OwnPool = None,
     browser: Browser = False,
     rater: Rater = None,
     tier: Annotated[
@@ -107,6 +109,23 @@ def rate(
         o.emit(told)
     else:
         tell(told)
+        after(sitting)
+
+
+def after(sitting: Rating | PoolPairs) -> None:
+    """What to type next: the same again while something is left to do, else the road goes on."""
+    from paintcli.cli.road import after_pool_in, pool_words, then
+    from paintcli.pairs import PoolPairs
+    from paintcli.rating import Recheck
+
+    words = pool_words(sitting.folder)
+    table = sitting.table() if isinstance(sitting, PoolPairs) else []
+    if any(row["votes"] and row["proposed"] != row["tier"] for row in table):
+        then("Take the tiers proposed", "pool", "rate", "--pairs", "--accept", *words)
+    elif not isinstance(sitting, PoolPairs | Recheck) and sitting.left:
+        then("Go on with", "pool", "rate", *words)
+    else:
+        after_pool_in(sitting.folder)
 
 
 def own_pool(chosen: Any) -> Path:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from paintcli.cli import options
-from paintcli.cli.options import STDIN, is_sketch, read_sketch
+from paintcli.cli.options import STDIN, read_sketch
+from paintcli.cli.road import then
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -96,11 +97,22 @@ def render(
         raise typer.Exit(4)
     if any(row["passed"] is False for row in rows):
         raise typer.Exit(3)
+    if not (as_json or watch or output == STDIN or STDIN in sketches):
+        after(sketches, output, bool(chosen.project))
+
+
+def after(sketches: list[str], output: str | None, project: bool) -> None:
+    """What to do with paintings that all passed: in a project a folder of them fills its pool, else they are scored."""
+    if project and output and Path(output).is_dir() and len(sketches) == 1 and Path(sketches[0]).is_dir():
+        then("Into your pool", "pool", "import", output, "--sources", sketches[0])
+    else:
+        then("What are they worth?", "score", *sketches)
 
 
 def plan(inputs: Iterable[str], output: str | None) -> list[tuple[str, str]]:
     """(sketch, picture) path pairs, "-" for the standard streams. Everything wrong with the names is said here."""
     from paintcli.errors import UsageError
+    from paintcli.sketch import files_in
 
     found: list[tuple[str, Path]] = []  # the input and its picture, relative to the output folder
     for name in dict.fromkeys(inputs):
@@ -108,7 +120,7 @@ def plan(inputs: Iterable[str], output: str | None) -> list[tuple[str, str]]:
         if name == STDIN:
             found.append((STDIN, Path("painting.png")))
         elif path.is_dir():
-            inside = sorted(p for p in path.rglob("*") if is_sketch(p) and p.stem.upper() != "README")
+            inside = files_in(path)
             if not inside:
                 raise UsageError(f"{name} holds no sketch: no .js, .txt or .md file.")
             found += [(str(p), p.relative_to(path).with_suffix(".png")) for p in inside]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from paintcli.cli import options
+from paintcli.cli.road import then
 
 if TYPE_CHECKING:
     from paintcli.training.task import Group
@@ -61,6 +62,7 @@ def sample(
     from paintcli.backends.loop import Loop
     from paintcli.cli import output as o
     from paintcli.cli.train import newest_run, open_task
+    from paintcli.rollouts import PAINTED
     from paintcli.sheet import sheet
     from paintcli.training import film, probe, recipe, sampling
     from paintcli.training.probe import writing
@@ -102,6 +104,8 @@ def sample(
         o.show(page)
     if not as_json:
         print_summary(result, folder)
+        if (folder / PAINTED).is_file():
+            then("Look through them", "gallery", folder)
     if result["unavailable"]:
         raise typer.Exit(4)
     if result["passed"] is not None and result["passed"] < 1:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from paintcli.cli import options
-from paintcli.cli.options import SKETCHES, STDIN, is_sketch, read_sketch
+from paintcli.cli.options import STDIN, is_sketch, read_sketch
+from paintcli.cli.road import then
 
 if TYPE_CHECKING:
     from paintcli.pool import Reference
@@ -80,6 +81,7 @@ def score(
     from paintcli import settings
     from paintcli.cli import output as o
     from paintcli.reward import Mix
+    from paintcli.rollouts import PAINTED
 
     chosen = settings.load(
         pool=pool, seed=seed, domain=domain, renderer=renderer, scorer=scorer, judge=judge, workers=workers,
@@ -111,6 +113,8 @@ def score(
             return refused, unjudged
 
         refused, unjudged = asyncio.run(run())
+    if output and not as_json and (output / PAINTED).is_file():
+        then("Every painting on a page", "gallery", output)
     if unjudged:
         raise typer.Exit(4)
     if refused:
@@ -203,28 +207,24 @@ def find(inputs: Iterable[str]) -> Iterator[str]:
     """Every input by name; folders are walked as they are read, a picture's own sketch is not scored a second time."""
     from paintcli.errors import UsageError
     from paintcli.pool import IMAGE_SUFFIXES
+    from paintcli.sketch import files_in
 
     for name in dict.fromkeys(inputs):
         path = Path(name)
         if name == STDIN:
             yield name
         elif path.is_dir():
-            inside = sorted(p for p in path.rglob("*") if p.suffix.lower() in {*SKETCHES, *IMAGE_SUFFIXES})
-            pictures = {p.with_suffix("") for p in inside if p.suffix.lower() in IMAGE_SUFFIXES}
-            stems = {p.name for p in pictures}
-            found = [
+            pictures = [p for p in path.rglob("*") if p.suffix.lower() in IMAGE_SUFFIXES]
+            beside = {p.with_suffix("") for p in pictures}
+            stems = {p.stem for p in pictures}
+            alone = [
                 p
-                for p in inside
-                if p.suffix.lower() in IMAGE_SUFFIXES
-                or not (
-                    p.with_suffix("") in pictures
-                    or (p.parent.name == "sources" and p.stem in stems)
-                    or p.stem.upper() in ("README", "LICENSE")
-                )
+                for p in files_in(path)
+                if p.with_suffix("") not in beside and not (p.parent.name == "sources" and p.stem in stems)
             ]
-            if not found:
+            if not (pictures or alone):
                 raise UsageError(f"{name} holds neither sketches nor pictures.")
-            yield from map(str, found)
+            yield from map(str, sorted([*pictures, *alone]))
         elif path.exists():
             yield name
         else:

@@ -25,7 +25,7 @@ PANEL = 30
 """Columns of the words beside a painting."""
 
 THUMB = 20
-"""Columns of a painting on the contact sheet: 20 × 20 pixels in half blocks, where two flowers can be told apart."""
+"""Columns of a painting on the contact sheet: 20 × 20 pixels in half blocks, where two paintings can be told apart."""
 
 SMALLEST = (40, 12)
 """Columns and rows below which there is no room for a painting and the keys."""

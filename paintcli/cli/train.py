@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from paintcli.cli import options
+from paintcli.cli.road import after_run, then
 
 if TYPE_CHECKING:
     from paintcli.settings import Settings
@@ -139,6 +140,8 @@ def train(
     seen = survey(recipe, where)
     if dry_run:
         show_plan(seen, folder, where, as_json, warnings(recipe, chosen))
+        if not (as_json or seen.objections):
+            o.say("To begin: the same without --dry-run.")
         return
     seen.check()
     if where == "hub":
@@ -320,7 +323,7 @@ def run_locally(
         if pusher:
             pusher.push()
     except KeyboardInterrupt:
-        o.say(f"Stopped. Go on with: paint train --resume -o {folder}")
+        then("Stopped. Go on with", "train", "--resume", "-o", folder)
         raise typer.Exit(130) from None
     if as_json:
         o.emit(
@@ -387,7 +390,8 @@ def follow(folder: Path, made: dict[str, str]) -> None:
     remind_of_spaces(folder)
     if stage != "COMPLETED":
         raise PaintError(f"Job {made['job']} ended as {stage}; --where hub --resume goes on from its last push.")
-    o.say(f"Done: {folder}. Look at it: paint analyze {folder}")
+    o.say(f"Done: {folder}.")
+    after_run(folder, examined=False)
 
 
 def remind_of_spaces(folder: Path) -> None:

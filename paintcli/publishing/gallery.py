@@ -46,7 +46,8 @@ def build(runs: Sequence[Run], folder: Path, title: str, advance: Callable[[], N
         raise UsageError(f"{folder} holds something that is not a gallery: name a new folder.")
     painted = [np.flatnonzero(run.painted) if run.painted is not None else np.array([], int) for run in runs]
     if not sum(len(rows) for rows in painted):
-        raise UsageError("There is no painting in " + ", ".join(run.name for run in runs) + ".")
+        which = ", ".join(run.name for run in runs)
+        raise UsageError(f"There is no painting in {which} (a control run paints none): name a run that has some.")
     try:
         for name in ("thumbs", "paintings", "code"):
             shutil.rmtree(folder / name, ignore_errors=True)
