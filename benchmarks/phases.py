@@ -1,7 +1,9 @@
 """Where the processor time of a painting goes: one pass that counts it per process, one that profiles the pages.
 
 The profile (Chromium's own sampling one) slows a page by a fifth, so it only says how the page's main thread divides
-its time; the milliseconds are those of the pass without it. What a phase is:
+its time; the milliseconds are those of the pass without it. Waiting for the graphics process is told from working by the
+processor time that the thread had; on a machine that is busy with something else, being kept from the processor looks
+like waiting, and read and encode come out too small. What a phase is:
 
 parse     p5 and p5.brush are evaluated
 set-up    page, document, canvas and graphics context, up to the sketch's first stroke
