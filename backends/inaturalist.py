@@ -54,7 +54,7 @@ def fetch(
 ) -> list[Photo]:
     """`count` photos of a taxon (a name, or an id of digits), the best liked first; fewer where there are no more.
 
-    One photo an observation, of research grade: two of one plant would be one flower twice. `cache` is a folder that
+    One photo an observation, of research grade: two of one plant would be one subject twice. `cache` is a folder that
     `photos.from_folder` reads; several taxa may share it, and what is in it is not asked for again, so an interrupted
     call goes on where it was. `told(done)` is called with the number of photos at hand. Blocks (`pace` seconds a
     request), so not from within an event loop. Raises UsageError for a taxon without any, Unavailable when

@@ -53,7 +53,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
             "project",
             "optional",
             "no paint.toml here or above",
-            "put one in a folder to make it a project: its settings, its pool/, its runs/",
+            "`paint init` makes a folder a project: its settings, its pool/, its runs/",
         )
     yield from _page()
     yield from _models()

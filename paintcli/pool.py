@@ -413,6 +413,11 @@ def resolve(spec: str | None, project: Path | None = None, domain: str = "hibisc
             raise UsageError(f"The project has several pools ({', '.join(p.name for p in own)}); name one with --pool.")
         if own:
             return Pool.load(own[0], origin=f"the project's pool {own[0]}")
+        if domain.endswith(".toml"):  # no starter pool paints what this project does
+            raise UsageError(
+                "This project's pool is empty: `paint pool generate` or `paint pool import` fills it, or name another "
+                "with --pool."
+            )
     if hub and domain == "hibiscus":
         try:
             return replace(resolve(PUBLISHED), origin="the published pool (no pool of your own was found)")

@@ -192,7 +192,7 @@ class PoolSitting(Sitting):
         """Raises UsageError or PaintError in one sentence when the pool cannot be rated or nothing matches."""
         self.folder, self.rater, self.wanted, self.seed = own_folder(folder), rater, wanted, seed
         super().__init__(PoolJournal(self.folder))
-        self.title = self.folder.resolve().name
+        self.title = pools.name_of(self.folder)
         self.entries: dict[str, Reference] = {}
         self._stamp: tuple[int, int] | None = None
         self._read()

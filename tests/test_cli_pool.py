@@ -133,7 +133,7 @@ def test_import_with_a_tier(paint):
         (("import", "nowhere"), "nowhere is not a folder"),
         (("import", "mine", "--pool", "mine"), "is the pool itself"),
         (("import", "mine", "--best", "3"), "no rewards"),
-        (("import", "mine", "--pool", "hub:a/b"), "names one on the Hub"),
+        (("import", "mine", "--pool", "hub:a/b"), "is not filled from here"),
     ],
 )
 def test_a_faulty_call_is_one_sentence(paint, arguments, sentence):

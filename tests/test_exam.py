@@ -316,6 +316,7 @@ def run_folder(path: Path, model: Path, **values) -> Path:
 def test_bad_inputs_are_told_in_one_sentence(tmp_path, cache, paint, monkeypatch):
     monkeypatch.chdir(tmp_path)
     few = sketches(tmp_path / "few", [wash(300, 200)])
+    some = sketches(tmp_path / "some", [wash(300, 200)] * 8)
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "config.json").write_text('{"model_type": "qwen3"}')
     a = run_folder(tmp_path / "a", tmp_path / "model")
@@ -326,7 +327,8 @@ def test_bad_inputs_are_told_in_one_sentence(tmp_path, cache, paint, monkeypatch
     small = make_pool(tmp_path / "small", per_tier=6)
     for arguments, code, words in (
         ((few, "-n", "4"), 2, "at least 8 samples, not 4"),
-        ((few, "-n", "8"), 2, "holds 1 sketches and this exam takes 8: name fewer with -n"),
+        ((few, "-n", "8"), 2, "has 1 of the 8 sketches that an exam takes at least: add some"),
+        ((some, "-n", "9"), 2, "holds 8 sketches and this exam takes 9: name fewer with -n"),
         ((few, "--pool", small), 2, "needs 4 references that training never draws"),
         ((few, "--domain", "koi"), 2, "reserves 2 of its 16 paintings"),
         ((a, b), 2, "different judges (hub, taste), so no exam is theirs alike: name one with --judge"),

@@ -445,13 +445,13 @@ def test_a_folder_writes_what_it_learned(tmp_path):
         ),
         (["--generator", "gguf:/none.gguf"], 1, "There is no GGUF file /none.gguf."),
         (["--generator", "hf:/none"], 1, "There is no model folder /none."),
-        ([], 1, "Asking zai-org/GLM-5.2 on the Hub needs a token; run `hf auth login` or set HF_TOKEN."),
+        ([], 1, "Asking zai-org/GLM-5.2 on the Hub needs a token: run `hf auth login`, set HF_TOKEN, or choose"),
         (["--generator", "hub:http://127.0.0.1:1#x", "--photos", "empty"], 2, "empty holds no photos."),
         (["--generator", "hub:http://127.0.0.1:1#x", "--photos", "none"], 2, "The photos none are not a folder."),
         (["--generator", "hub:http://127.0.0.1:1#x", "--critic", "taste"], 2, "There is no critic 'taste'"),
         (["--generator", "hub:http://127.0.0.1:1#x", "--scorer", "taste"], 2, "taste is no HPSv3"),
         (["--generator", "hub:http://127.0.0.1:1#x", "--price", "x=free"], 2, "The price of x is two numbers"),
-        (["--pool", "hub:a/b"], 2, "Candidates go into a folder; --pool names a pool on the Hub."),
+        (["--pool", "hub:a/b"], 2, "A pool on the Hub is not filled from here; copy it first: paint pool import"),
     ],
 )
 def test_bad_input_is_one_sentence(tmp_path, monkeypatch, paint, arguments, code, sentence):

@@ -314,7 +314,7 @@ def test_a_large_picture_is_sent_small() -> None:
 
 def test_no_token(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.get_token", lambda: None)
-    with pytest.raises(PaintError, match=r"needs a token; run `hf auth login` or set HF_TOKEN\.$"):
+    with pytest.raises(PaintError, match=r"needs a token: run `hf auth login`, set HF_TOKEN, or choose"):
         Provider()
     monkeypatch.setattr("huggingface_hub.get_token", lambda: "sk-other")
     with pytest.raises(PaintError, match="begin with hf_"):

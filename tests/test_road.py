@@ -1,6 +1,8 @@
 """Every command ends by naming the next one, and the next one is a command that works."""
 
 import json
+import os
+import re
 import shlex
 from pathlib import Path
 
@@ -27,7 +29,7 @@ def here(tmp_path, monkeypatch):
 
 def named(ran) -> list[str]:
     """The commands that were named, without `paint`."""
-    return [line.partition(": paint ")[2] for line in ran.err.splitlines() if ": paint " in line]
+    return [line.partition(" paint ")[2] for line in ran.err.splitlines() if re.search("[:?] paint ", line)]
 
 
 def test_a_pool_is_rated_then_rechecked_then_forecast_from(paint):
@@ -45,6 +47,12 @@ def test_a_pool_is_rated_then_rechecked_then_forecast_from(paint):
     write_rows(Path("pool"), rows)
     assert named(paint("pool", "stats")) == ["pool rate --recheck 6"]
     write_rows(Path("pool"), [{**row, "recheck_tier": "okay"} for row in rows])
+    assert named(paint("pool", "stats")) == ["pool generate"], "too few for a judge to be held against the rater"
+    marked = [
+        {**row, "reserved": i < 2, "tier": ("love", "okay")[i % 2], "recheck_tier": "love"}
+        for i, row in enumerate(rows)
+    ]
+    write_rows(Path("pool"), marked)
     assert named(paint("pool", "stats")) == ["forecast --mix judge-led"]
     assert not named(paint("pool", "stats", "--json"))
 
@@ -94,7 +102,7 @@ def test_a_control_run_leads_to_the_run_and_to_no_gallery(paint, here):
     ran = paint("gallery", control)
     assert ran.code == 2 and "There is no painting in made-up (a control run paints none)" in ran.err
     make_run(here / "runs" / "first")
-    (control / "unpainted.jsonl").touch()  # the newer one
+    os.utime(control / "unpainted.jsonl", (4e9, 4e9))  # the newer one
     assert named(paint("analyze", "--brief")) == ["train --mix judge-led --exam-every 10"]
     assert paint("publish", "rollouts", "--licence", "cc0-1.0", "--dry-run", "--out", "look").code == 0
     assert "first-rollouts" in Path("look/README.md").read_text()

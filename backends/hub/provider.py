@@ -77,7 +77,10 @@ class Provider:
             self._server, self._model, self._endpoint = model, model, False
             self._token = get_token() or ""
             if not self._token:
-                raise PaintError(f"Asking {model} on the Hub needs a token; run `hf auth login` or set HF_TOKEN.")
+                raise PaintError(
+                    f"Asking {model} on the Hub needs a token: run `hf auth login`, set HF_TOKEN, or choose one on "
+                    "this machine."
+                )
             if not self._token.startswith("hf_"):
                 raise PaintError("HF_TOKEN holds something that is not a token of the Hub: those begin with hf_.")
         self._counter = Counter(self.name, concurrent, self._starts)

@@ -27,7 +27,7 @@ def analyze(
     inputs: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="RUN...",
+            metavar="RUN",
             help="Run folders, rollouts datasets (folder, .jsonl, .parquet, .csv or a Hub id), curve CSVs. "
             "Default: the newest run.",
             show_default=False,
@@ -50,8 +50,12 @@ def analyze(
             "--between", metavar="A,B", help="What the difference of two steps is made of.", show_default=False
         ),
     ] = None,
-    threshold: Annotated[float, typer.Option("--threshold", help="A reward under this is a bad one.")] = 0.3,
-    band: Annotated[float, typer.Option("--top-band", help="Correlations also within rewards from here up.")] = 0.65,
+    threshold: Annotated[
+        float, typer.Option("--threshold", metavar="X", help="A reward under this is a bad one.")
+    ] = 0.3,
+    band: Annotated[
+        float, typer.Option("--top-band", metavar="X", help="Correlations also within rewards from here up.")
+    ] = 0.65,
     images: Annotated[bool, typer.Option("--images", help="Look at every picture; fills in missing coverage.")] = False,
     html: Annotated[
         Path | None, typer.Option("--html", metavar="FILE", help="One self-contained page.", show_default=False)
@@ -86,7 +90,9 @@ def analyze(
     from paintcli.analysis import report, sources, terminal
     from paintcli.analysis.gain import Options
     from paintcli.cli import output as o
+    from paintcli.cli.chosen import newest_run
     from paintcli.errors import UsageError
+    from paintcli.rollouts import PAINTED, UNPAINTED
 
     if split not in (None, "card", "ends"):
         raise UsageError(f"--split is card or ends, not {split!r}.")
@@ -100,7 +106,7 @@ def analyze(
         images=images,
     )
     looking = images or show or bool(html or pictures or best_of)
-    names: list[Any] = [*inputs] if inputs else [newest_run(chosen.project)]
+    names: list[Any] = [*inputs] if inputs else [newest_run(chosen.project, PAINTED, UNPAINTED)]
     runs = [run for name in names for run in sources.load(str(name), looking)]
     if by_third:
         for run in runs:
@@ -217,23 +223,6 @@ def _png(picture: Image) -> bytes:
     buffer = io.BytesIO()
     picture.save(buffer, "PNG")
     return buffer.getvalue()
-
-
-def newest_run(project: Path | None, *, painted: bool = False) -> Path:
-    """The run folder written to last under runs/; `painted`: of those with paintings. UsageError when there is none."""
-    from paintcli.errors import UsageError
-    from paintcli.rollouts import PAINTED, UNPAINTED
-
-    runs = (project or Path.cwd()) / "runs"
-    found = [path for name in (PAINTED, *(() if painted else (UNPAINTED,))) for path in runs.glob(f"*/{name}")]
-    if not found and painted and any(runs.glob(f"*/{UNPAINTED}")):
-        raise UsageError(
-            "No run under runs/ here has a painting (a control run paints none): name a folder that has, such as "
-            "`paint score SKETCHES -o scored` makes."
-        )
-    if not found:
-        raise UsageError("There is no run under runs/ here: name one.")
-    return max(found, key=lambda path: path.stat().st_mtime).parent
 
 
 def look_at(runs: list[Run], wanted: Options, targets: Callable[[Run], dict[str, Any]]) -> list[dict[str, Any]]:

@@ -28,8 +28,10 @@ def calibrate(
         typer.Argument(metavar="RUN_OR_FOLDER", help="A run, samples, or a folder of pictures.", show_default=False),
     ],
     pool: options.Pool = None,
-    last: Annotated[int, typer.Option("--last", min=0, help="Only the run's last N steps; 0: all.")] = 0,
-    each: Annotated[int, typer.Option("--each", min=1, help="Paintings that meet a reference, if asked for.")] = 16,
+    last: Annotated[int, typer.Option("--last", metavar="N", min=0, help="Only the run's last N steps; 0: all.")] = 0,
+    each: Annotated[
+        int, typer.Option("--each", metavar="N", min=1, help="Paintings that meet a reference, if asked for.")
+    ] = 16,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="NEWPOOL", help="Write a calibrated copy.", show_default=False),

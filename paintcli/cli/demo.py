@@ -22,7 +22,7 @@ def demo(
         "paint-demo"
     ),
 ) -> None:
-    """Show all of it in about three minutes: no GPU, no account, nothing to download.
+    """Show all of it in one to three minutes: no GPU, no account, nothing to download.
 
     The starter pool; sketches painted and gated, one good, one poor, one cheating; judged and scored; a policy trained
     until it has learned its task; the run analysed; a gallery. Each step is a command to type yourself.

@@ -71,7 +71,7 @@ def doctor(
         repair()
     missing = show(checks.examine(chosen), quiet, as_json)[1]
     if not (missing or quiet or as_json or chosen.project):
-        then("All of it, shown in a minute or two", "demo")
+        then("All of it, shown in one to three minutes", "demo")
     raise typer.Exit(1 if missing else 0)
 
 

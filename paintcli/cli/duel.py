@@ -29,7 +29,9 @@ def duel(
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="Where the votes go.", show_default=False),
     ] = None,
-    last: Annotated[int, typer.Option("--last", min=1, help="Steps at a training run's end that stand for it.")] = 10,
+    last: Annotated[
+        int, typer.Option("--last", metavar="N", min=1, help="Steps at a training run's end that stand for it.")
+    ] = 10,
     report: Annotated[bool, typer.Option("--report", help="No more votes: what came of those there are.")] = False,
     judge: options.Judge = None,
     scorer: options.Scorer = None,

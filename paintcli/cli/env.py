@@ -12,8 +12,10 @@ from paintcli.cli.road import then
 
 group = typer.Typer(no_args_is_help=True, help="Serve the environment, or the scorer, to other machines.")
 
-Host = Annotated[str, typer.Option("--host", help="Address to listen on; 0.0.0.0 is every one of this machine.")]
-Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")]
+Host = Annotated[
+    str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on; 0.0.0.0 is every one of this machine.")
+]
+Port = Annotated[int, typer.Option("--port", metavar="N", min=0, max=65535, help="0 takes a free one.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -34,13 +36,15 @@ def serve(
     host: Host = "127.0.0.1",
     port: Port = 8000,
     sessions: Annotated[
-        int, typer.Option("--sessions", min=1, help="Clients at once; the next is told CAPACITY_REACHED.")
+        int, typer.Option("--sessions", metavar="N", min=1, help="Clients at once; the next is told CAPACITY_REACHED.")
     ] = 64,
     idle: Annotated[
         float,
         typer.Option("--idle", min=0, metavar="S", help="Seconds of silence after which a newcomer may take a place."),
     ] = 900,
-    references: Annotated[int, typer.Option("--references", min=1, max=64, help="Where reset does not say.")] = 4,
+    references: Annotated[
+        int, typer.Option("--references", metavar="N", min=1, max=64, help="Where reset does not say.")
+    ] = 4,
     pool: options.Pool = None,
     seed: options.Seed = None,
     domain: options.Domain = None,

@@ -35,7 +35,7 @@ def exam(
             show_default=False,
         ),
     ] = None,
-    count: Annotated[int, typer.Option("-n", metavar="N", help="How many samples each.")] = 32,
+    count: Annotated[int, typer.Option("-n", "--count", metavar="N", help="How many samples each.")] = 32,
     renderer: options.Renderer = None,
     judge: options.Judge = None,
     pool: options.Pool = None,
@@ -60,17 +60,15 @@ def exam(
     `paint exam samples-before/ samples-after/ -n 16 --judge taste --json`
     """
     from functools import cache
-    from pathlib import Path
 
     from paintcli import domains, settings
     from paintcli.backends.loop import Loop
     from paintcli.cli import output as o
-    from paintcli.cli.chosen import find_pool
-    from paintcli.cli.train import newest_run
+    from paintcli.cli.chosen import find_pool, newest_run
     from paintcli.training import exam as exams
-    from paintcli.training.recipe import Recipe
+    from paintcli.training.recipe import FILE, Recipe
 
-    names = entrants or [str(newest_run((settings.load().project or Path.cwd()) / "runs"))]
+    names = entrants or [str(newest_run(settings.find_project(), FILE))]
     sitting = [exams.entrant(name) for name in dict.fromkeys(names)]
     own = [e.recipe for e in sitting if e.run and e.recipe]
     chosen = settings.load(

@@ -54,7 +54,9 @@ def forecast(
             show_default="judge-led",
         ),
     ] = None,
-    count: Annotated[int, typer.Option("-n", min=1, help="How many sketches the model writes.")] = 32,
+    count: Annotated[
+        int, typer.Option("-n", "--count", metavar="N", min=1, help="How many sketches the model writes.")
+    ] = 32,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="Where those go.", show_default=False)
     ] = None,
@@ -102,6 +104,7 @@ def forecast(
     domain: options.Domain = None,
     seed: options.Seed = None,
     workers: options.Workers = None,
+    deadline: options.Deadline = None,
     as_json: options.Json = False,
 ) -> None:
     """Say before a run whether it will learn: from some samples of its policy, the pool and the mix.
@@ -136,7 +139,7 @@ def forecast(
         raise UsageError("--as-logged reads what a run wrote: name the run.")
     flags = {
         "model": model, "steps": steps, "stand_ins": stand_ins or None, "renderer": renderer, "scorer": scorer,
-        "judge": judge, "pool": pool, "domain": domain, "seed": seed, "workers": workers,
+        "judge": judge, "pool": pool, "domain": domain, "seed": seed, "workers": workers, "deadline": deadline,
     }  # fmt: skip
     if not samples:
         output = place(output)

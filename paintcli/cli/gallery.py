@@ -18,7 +18,7 @@ def gallery(
     inputs: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="RUN...",
+            metavar="RUN",
             help="Run folders or rollouts datasets with pictures. Default: the newest run.",
             show_default=False,
         ),
@@ -27,7 +27,8 @@ def gallery(
         "gallery"
     ),
     title: Annotated[
-        str | None, typer.Option("--title", metavar="TEXT", help="Default: the runs' names.", show_default=False)
+        str | None,
+        typer.Option("--title", metavar="TEXT", help="Of the page. Default: the runs' names.", show_default=False),
     ] = None,
 ) -> None:
     """Every painting of every run on one page: by step, by reward, with its sketch, repainted in the reader's browser.
@@ -43,13 +44,13 @@ def gallery(
     from paintcli import settings
     from paintcli.analysis import sources
     from paintcli.cli import output as o
-    from paintcli.cli.analyze import newest_run
+    from paintcli.cli.chosen import newest_paintings
     from paintcli.publishing import gallery as page
     from paintcli.rollouts import PAINTED
     from paintcli.training.recipe import FILE
 
     project = settings.find_project()
-    names: list[Any] = [*inputs] if inputs else [newest_run(project, painted=True)]
+    names: list[Any] = [*inputs] if inputs else [newest_paintings(project)]
     runs = [run for name in names for run in sources.load(str(name))]
     total = sum(int(run.painted.sum()) for run in runs if run.painted is not None)
     with o.progress(total, "hanging") as bar:

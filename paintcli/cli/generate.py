@@ -36,8 +36,10 @@ def generate(
             show_default=False,
         ),
     ] = None,
-    count: Annotated[int, typer.Option("-n", "--count", min=1, help="Paintings of each generator.")] = 16,
-    rounds: Annotated[int, typer.Option("--rounds", min=1, help="The first sketch and its revisions.")] = 3,
+    count: Annotated[int, typer.Option("-n", "--count", metavar="N", min=1, help="Paintings of each generator.")] = 16,
+    rounds: Annotated[
+        int, typer.Option("--rounds", metavar="N", min=1, help="The first sketch and its revisions.")
+    ] = 3,
     critic: Annotated[
         str | None,
         typer.Option(
@@ -66,14 +68,17 @@ def generate(
         ),
     ] = None,
     check: Annotated[
-        int, typer.Option("--check", min=0, help="First sketches that must all be valid; 0 trusts every generator.")
+        int,
+        typer.Option(
+            "--check", metavar="N", min=0, help="First sketches that must all be valid; 0 trusts every generator."
+        ),
     ] = 3,
-    tokens: Annotated[int, typer.Option("--tokens", min=1, help="The most a reply may have.")] = 8192,
+    tokens: Annotated[int, typer.Option("--tokens", metavar="N", min=1, help="The most a reply may have.")] = 8192,
     timeout: Annotated[
         float, typer.Option("--timeout", min=0.1, metavar="S", help="Seconds a server has for one reply.")
     ] = 600.0,
     concurrent: Annotated[
-        int, typer.Option("--concurrent", min=1, help="Paintings under way at once for each generator.")
+        int, typer.Option("--concurrent", metavar="N", min=1, help="Paintings under way at once for each generator.")
     ] = 4,
     price: Annotated[
         list[str] | None,
@@ -116,7 +121,7 @@ def generate(
     from paintcli.backends.hub.provider import JUDGE
     from paintcli.backends.specs import make_critic, make_generator, make_renderer
     from paintcli.cli import output as o
-    from paintcli.cli.chosen import opened
+    from paintcli.cli.chosen import opened, pool_to_fill
     from paintcli.errors import PaintError, Unavailable, UsageError
     from paintcli.pool import refuse_packaged
 
@@ -124,11 +129,9 @@ def generate(
         pool=pool, domain=domain, seed=seed, renderer=renderer, workers=workers, deadline=deadline, scorer=scorer,
         generator=",".join(generator or []) or None,
     )  # fmt: skip
-    if chosen.pool and chosen.pool.startswith("hub:"):
-        raise UsageError("Candidates go into a folder; --pool names a pool on the Hub.")
     if scorer == "taste":
         raise UsageError("taste is no HPSv3 and fills no column of its name; choose hpsv3 or hub:SPACE, or nobody.")
-    target = Path(chosen.pool) if chosen.pool else (chosen.project or Path()) / "pool"
+    target = pool_to_fill(chosen)
     refuse_packaged(target)
     prices = prices_of(price or [], chosen)
     subject = domains.load(chosen.domain)

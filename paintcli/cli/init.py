@@ -18,7 +18,8 @@ ROAD = (
     ("paint train --mix judge-led --exam-every 10", "the run"),
     ("paint exam", "did it get better?"),
     ("paint analyze", "what did it learn?"),
-    ("paint publish all --dry-run --out look-first", "give it away"),
+    ("paint gallery", "every painting on a page"),
+    ("paint publish all --dry-run --out look", "give it away"),
 )
 
 
@@ -29,7 +30,7 @@ def register(app: typer.Typer) -> None:
 def init(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where; it is made. Default: here.")] = Path(),
     subject: Annotated[
-        str, typer.Option("--subject", metavar="WORDS", help="What is painted, as a request names it.")
+        str, typer.Option("--subject", metavar="TEXT", help="What is painted, as a request names it.")
     ] = "a peach hibiscus",
 ) -> None:
     """Begin a project of your own: its settings, what it paints, an empty pool; and the way from there.

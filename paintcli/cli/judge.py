@@ -34,7 +34,10 @@ def judge(
     ] = None,
     references: options.References = 4,
     repeat: Annotated[
-        int, typer.Option("--repeat", min=1, help="Ask everything N times: retest agreement, position bias, ties.")
+        int,
+        typer.Option(
+            "--repeat", metavar="N", min=1, help="Ask everything N times: retest agreement, position bias, ties."
+        ),
     ] = 1,
     held_out: Annotated[
         bool, typer.Option("--held-out", help="Agreement with the rater on the reserved part of the pool.")
@@ -69,9 +72,10 @@ def judge(
     if held_out and (images or against):
         raise UsageError("--held-out judges the pool's own reserved paintings: it takes no pictures.")
     if not images and not held_out:
-        raise UsageError("No picture was named (and not --held-out).")
+        raise UsageError("No picture was named: name some, or ask with --held-out how far the judge agrees with you.")
     chosen = settings.load(pool=pool, seed=seed, domain=domain, judge=judge)
     criteria = domains.load(chosen.domain).criteria
+    named = pictures(images or [])  # what is not there is said before a judge is loaded
     with ExitStack() as stack:
         rated = find_pool(chosen) if held_out or not against or chosen.judge == "taste" else None
         comparer = comparer_of(chosen, rated, stack)
@@ -84,7 +88,7 @@ def judge(
                 o.say("That may be a coin's: rate more paintings, or name another judge with --judge.")
             return
         opponents = [opponent(against)] if against else draw(rated, references, chosen.seed)
-        failed = asyncio.run(judge_all(pictures(images or []), opponents, comparer, criteria, repeat, chosen, as_json))
+        failed = asyncio.run(judge_all(named, opponents, comparer, criteria, repeat, chosen, as_json))
     if failed:
         raise typer.Exit(4)
 
@@ -244,7 +248,7 @@ def share(told: dict[str, Any]) -> str:
 async def show_held_out(pool: Pool, comparer: Comparer, criteria: str, spec: str, as_json: bool) -> bool:
     """Agreement with the rater's own ratings; for the embedded judge its leave-one-family-out accuracy too.
 
-    Returns whether the agreement is surely better than a coin's.
+    Returns whether either is surely better than a coin's.
     """
     from paintcli.backends.specs import label
     from paintcli.backends.taste import Taste, leave_family_out
@@ -253,17 +257,18 @@ async def show_held_out(pool: Pool, comparer: Comparer, criteria: str, spec: str
 
     with o.progress(1, "judging the reserved part"):
         told = await held_out(pool, comparer, criteria)
+    sure = told.agreement.low > 0.5
     row = {"pool": pool.name, "backend": label(spec)} | told.to_json()
     families = len({e.family for e in pool.rated})
     if isinstance(comparer, Taste):
         row["decided_by"] = {feature: round(weight, 4) for feature, weight in comparer.decided()[:8]}
         if families > 1:
             left = leave_family_out(pool)
+            sure = sure or left.low > 0.5
             row["leave_family_out"] = {
                 "value": round(left.value, 4), "low": round(left.low, 4), "high": round(left.high, 4),
                 "of": left.pairs, "families": left.families,
             }  # fmt: skip
-    sure = told.agreement.low > 0.5
     if as_json:
         o.emit(row)
         return sure

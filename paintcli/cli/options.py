@@ -38,7 +38,13 @@ Generator = Annotated[
     typer.Option("--generator", metavar="SPEC", help="Who writes: hub:MODEL.", show_default=False),
 ]
 Pool = Annotated[
-    str | None, typer.Option("--pool", metavar="DIR|hub:REPO[@REV]", help="Rated references.", show_default=False)
+    str | None,
+    typer.Option(
+        "--pool",
+        metavar="DIR|hub:REPO[@REV]",
+        help="Rated references. Default: the project's, else the published or a starter pool.",
+        show_default=False,
+    ),
 ]
 OwnPool = Annotated[
     str | None,
@@ -64,7 +70,9 @@ Deadline = Annotated[
     float | None,
     typer.Option("--deadline", metavar="S", help="Seconds a sketch may take; default 30.", show_default=False),
 ]
-References = Annotated[int, typer.Option("--references", min=1, help="How many of the pool to compare with.")]
+References = Annotated[
+    int, typer.Option("--references", metavar="N", min=1, help="How many of the pool to compare with.")
+]
 Where = Annotated[str, typer.Option("--where", metavar="local|hub", help="On this machine or as a Job.")]
 Preset = Annotated[
     str | None, typer.Option("--preset", metavar="4b|4b-4bit", help="A smaller policy.", show_default=False)

@@ -36,6 +36,7 @@ def show(
         int | None,
         typer.Option(
             "--columns",
+            metavar="N",
             min=1,
             help="Paintings side by side; default 8 in a file, what is legible in the terminal.",
             show_default=False,
@@ -292,8 +293,8 @@ def import_(
         ),
     ],
     pool: options.OwnPool = None,
-    best: Annotated[int, typer.Option("--best", min=0, help="Only the N of highest reward (a run).")] = 0,
-    sample: Annotated[int, typer.Option("--sample", min=0, help="Only N at random.")] = 0,
+    best: Annotated[int, typer.Option("--best", metavar="N", min=0, help="Only the N of highest reward (a run).")] = 0,
+    sample: Annotated[int, typer.Option("--sample", metavar="N", min=0, help="Only N at random.")] = 0,
     tier: Annotated[
         str | None, typer.Option("--tier", metavar="NAME", help="Rate them all so.", show_default=False)
     ] = None,
@@ -331,12 +332,11 @@ def import_(
     from paintcli import domains, settings
     from paintcli import pool as pools
     from paintcli.cli import output as o
+    from paintcli.cli.chosen import pool_to_fill
     from paintcli.errors import UsageError
 
     chosen = settings.load(pool=pool, domain=domain, seed=seed)
-    if chosen.pool and chosen.pool.startswith("hub:"):
-        raise UsageError("Pictures are imported into a folder; --pool names one on the Hub.")
-    target = Path(chosen.pool) if chosen.pool else (chosen.project or Path()) / "pool"
+    target = pool_to_fill(chosen)
     if source.startswith("hub:"):
         from paintcli.backends.hub.dataset import dataset
 

@@ -29,7 +29,7 @@ def publish(
     ],
     sources: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[RUN...]", help="Runs, or the pool. Default: the newest run, the project's pool."),
+        typer.Argument(metavar="RUN", help="Runs, or the pool. Default: the newest run, the project's pool."),
     ] = None,
     repo: Annotated[
         str | None, typer.Option("--repo", metavar="[OWNER/]NAME", help="Where it goes.", show_default=False)
@@ -56,7 +56,8 @@ def publish(
         str | None, typer.Option("--collection", metavar="TITLE", help="What it is put into.", show_default=False)
     ] = None,
     title: Annotated[
-        str | None, typer.Option("--title", metavar="TEXT", help="Of the gallery.", show_default=False)
+        str | None,
+        typer.Option("--title", metavar="TEXT", help="Of the gallery. Default: the runs' names.", show_default=False),
     ] = None,
     source: Annotated[
         str | None,
@@ -79,7 +80,8 @@ def publish(
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Build what would go up, and stop there.")] = False,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Build it here and keep it.", show_default=False)
+        Path | None,
+        typer.Option("-o", "--output", "--out", metavar="DIR", help="Build it here and keep it.", show_default=False),
     ] = None,
     pool: options.Pool = None,
     as_json: options.Json = False,
@@ -164,9 +166,10 @@ def check(what: str, sources: list[str], repo: str | None, source: str | None, h
 
 def contents(kinds: tuple[str, ...], sources: list[str], chosen: Settings, source: str | None) -> dict[str, Any]:
     """The pool and the runs that are meant. Raises UsageError where there are none."""
-    from paintcli.cli.analyze import newest_run
+    from paintcli.cli.chosen import newest_paintings, newest_run
     from paintcli.errors import UsageError
     from paintcli.pool import resolve
+    from paintcli.rollouts import PAINTED, UNPAINTED
 
     found: dict[str, Any] = {}
     if source:
@@ -177,8 +180,9 @@ def contents(kinds: tuple[str, ...], sources: list[str], chosen: Settings, sourc
         if not named and not found["pool"].origin.startswith("the project's"):
             raise UsageError("You have no pool of your own here to publish: name one, or --pool.")
     if set(kinds) & {"rollouts", "adapter", "gallery", "trackio"}:
-        painted = bool(set(kinds) & {"rollouts", "gallery"})
-        found["runs"] = tuple(sources or [str(newest_run(chosen.project, painted=painted))])
+        if not sources and set(kinds) & {"rollouts", "gallery"}:
+            sources = [str(newest_paintings(chosen.project))]
+        found["runs"] = tuple(sources or [str(newest_run(chosen.project, PAINTED, UNPAINTED))])
     return found
 
 

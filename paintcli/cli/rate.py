@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from paintcli.sitting import Sitting
 
 Browser = Annotated[bool, typer.Option("--browser", help="On a local page instead of in the terminal.")]
-Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="Of the page; 0 takes a free one.")]
+Port = Annotated[int, typer.Option("--port", metavar="N", min=0, max=65535, help="Of the page; 0 takes a free one.")]
 Rater = Annotated[
     str | None, typer.Option("--rater", metavar="NAME", help="Who rates; default: the user's name.", show_default=False)
 ]

@@ -19,7 +19,8 @@ def then(why: str, *words: object) -> None:
     """Say on stderr what to type next, a path as short as it is from here. For people: never with --json."""
     from paintcli.cli import output as o
 
-    o.say(f"{why}: paint {join(short(word) if isinstance(word, Path) else str(word) for word in words)}")
+    typed = join(short(word) if isinstance(word, Path) else str(word) for word in words)
+    o.say(f"{why}{'' if why.endswith('?') else ':'} paint {typed}")
 
 
 def short(path: Path) -> str:
@@ -42,7 +43,7 @@ def pool_words(folder: Path) -> tuple[object, ...]:
 
 
 def after_pool(pool: Pool) -> None:
-    """What a pool of one's own needs next: ratings, a second look at some, a forecast. Of others' nothing is said."""
+    """What a pool of one's own needs next: ratings, a second look at some, more, a forecast. Others' need nothing."""
     from paintcli.errors import UsageError
     from paintcli.rating import own_folder
 
@@ -58,6 +59,8 @@ def after_pool(pool: Pool) -> None:
         then(f"Rate the {unrated} that nobody has rated" if pool.rated else "Rate them", "pool", "rate", *words)
     elif not pool.rechecked:
         then("Do you agree with yourself?", "pool", "rate", "--recheck", min(10, len(pool)), *words)
+    elif len({e.tier for e in pool.reserved}) < 2:
+        then("Ten loved and ten okay let the judge be held against you; more paintings", "pool", "generate", *words)
     else:
         then("Will it learn?", "forecast", "--mix", "judge-led", *words)
 

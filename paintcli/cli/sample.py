@@ -23,7 +23,7 @@ def sample(
     trained: Annotated[
         str | None, typer.Argument(metavar="RUN_OR_ADAPTER", help="Default: the newest run.", show_default=False)
     ] = None,
-    count: Annotated[int, typer.Option("-n", min=1, help="How many sketches.")] = 16,
+    count: Annotated[int, typer.Option("-n", "--count", metavar="N", min=1, help="How many sketches.")] = 16,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="Where they go.", show_default=False)
     ] = None,
@@ -41,6 +41,7 @@ def sample(
     pool: options.Pool = None,
     seed: options.Seed = None,
     workers: options.Workers = None,
+    deadline: options.Deadline = None,
     as_json: options.Json = False,
 ) -> None:
     """Let a trained policy write sketches; paint, gate and reward them, and put them on one sheet.
@@ -61,17 +62,17 @@ def sample(
     from paintcli import settings
     from paintcli.backends.loop import Loop
     from paintcli.cli import output as o
-    from paintcli.cli.train import newest_run, open_task
+    from paintcli.cli.chosen import newest_run
+    from paintcli.cli.train import open_task
     from paintcli.rollouts import PAINTED
     from paintcli.sheet import sheet
     from paintcli.training import film, probe, recipe, sampling
     from paintcli.training.probe import writing
 
     chosen = settings.load()
-    runs = (chosen.project or Path.cwd()) / "runs"
-    found = sampling.find(trained or str(newest_run(runs)))
+    found = sampling.find(trained or str(newest_run(chosen.project, recipe.FILE)))
     flags = {"mix": mix, "subject": subject, "renderer": renderer, "scorer": scorer, "judge": judge, "pool": pool,
-             "seed": seed, "workers": workers}  # fmt: skip
+             "seed": seed, "workers": workers, "deadline": deadline}  # fmt: skip
     wanted = recipe.again(found.recipe, None, None, {k: v for k, v in flags.items() if v is not None})
     wanted = replace(wanted, warm_start="")
     folder = output or Path(f"samples-{found.name}" + (f"-{found.step}" if found.step is not None else ""))

@@ -80,6 +80,7 @@ def score(
 
     from paintcli import settings
     from paintcli.cli import output as o
+    from paintcli.errors import UsageError
     from paintcli.reward import Mix
     from paintcli.rollouts import PAINTED
 
@@ -88,6 +89,8 @@ def score(
         deadline=deadline,
     )  # fmt: skip
     weights = Mix.parse(mix)
+    if missing := [name for name in inputs if name != STDIN and not Path(name).exists()]:
+        raise UsageError(f"{missing[0]} does not exist.")
     keep = keeper(output) if output else None
     with ExitStack() as stack:
         jury = Jury(chosen, weights, observe, references, stack)
@@ -225,10 +228,8 @@ def find(inputs: Iterable[str]) -> Iterator[str]:
             if not (pictures or alone):
                 raise UsageError(f"{name} holds neither sketches nor pictures.")
             yield from map(str, sorted([*pictures, *alone]))
-        elif path.exists():
-            yield name
         else:
-            raise UsageError(f"{name} does not exist.")
+            yield name
 
 
 async def stream(names: Iterable[str], jury: Jury, at_once: int) -> AsyncIterator[tuple[str, Evaluation]]:

@@ -106,6 +106,7 @@ def train(
     """
     from paintcli import settings
     from paintcli.cli import output as o
+    from paintcli.cli.chosen import newest_run
     from paintcli.errors import UsageError
     from paintcli.training import recipe as recipes
     from paintcli.training import run
@@ -128,7 +129,7 @@ def train(
         again_on_hub(output or (runs / run_tag if run_tag else None), cancel)
         return
     if resume:
-        folder = output or (runs / run_tag if run_tag else newest_run(runs))
+        folder = output or (runs / run_tag if run_tag else newest_run(chosen.project, recipes.FILE))
         stored = recipes.Recipe.read(folder)
         recipe = recipes.again(stored, mix, preset, given)
     else:
@@ -190,8 +191,12 @@ def warnings(recipe: Recipe, chosen: Settings) -> list[str]:
 
 
 def compose(mix: str | None, preset: str | None, given: dict[str, Any]) -> Recipe:
-    """The recipe: the mix's own values, then paint.toml, then environment, then flags and --set."""
-    from paintcli import settings
+    """The recipe: the mix's own values, then paint.toml, then environment, then flags and --set.
+
+    Raises UsageError for what cannot be one, and for a domain or a pool that is not here: before anything is weighed.
+    """
+    from paintcli import domains, settings
+    from paintcli.pool import Pool
     from paintcli.training import recipe as recipes
 
     table = dict(settings.load().tables.get("train", {}))
@@ -204,20 +209,13 @@ def compose(mix: str | None, preset: str | None, given: dict[str, Any]) -> Recip
     )
     if start.is_control:
         return start
-    return recipes.compose(
+    recipe = recipes.compose(
         mix, preset, table, {name: getattr(shared, name) for name in SHARED if getattr(shared, name) is not None}, given
     )
-
-
-def newest_run(runs: Path) -> Path:
-    """The run that was begun or written to last. Raises UsageError when there is none."""
-    from paintcli.errors import UsageError
-    from paintcli.training.recipe import FILE
-
-    found = sorted(runs.glob(f"*/{FILE}"), key=lambda p: max(q.stat().st_mtime for q in (p, p.parent)))
-    if not found:
-        raise UsageError(f"There is no run under {runs}; name one with -o or --run-tag.")
-    return found[-1].parent
+    domains.load(recipe.domain)
+    if recipe.pool and not recipe.pool.startswith("hub:"):
+        Pool.load(Path(recipe.pool))
+    return recipe
 
 
 def open_task(recipe: Recipe, chosen: Settings, stack: ExitStack) -> Any:

@@ -127,6 +127,10 @@ class Entrant:
 
     def check(self, exam: Exam) -> None:
         """Raises UsageError when there are fewer samples than the exam takes."""
+        if self.most is not None and self.most < LEAST_SAMPLES:
+            raise UsageError(
+                f"{self.name} has {self.most} of the {LEAST_SAMPLES} sketches that an exam takes at least: add some."
+            )
         if self.most is not None and self.most < exam.samples:
             raise UsageError(
                 f"{self.name} holds {self.most} sketches and this exam takes {exam.samples}: name fewer with -n."

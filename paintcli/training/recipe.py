@@ -155,7 +155,7 @@ class Recipe:
                 raise UsageError(f"{name} must be at least 1, not {getattr(self, name)}.")
         for name in ("warmup_steps", "top_k", "probe", "seed", "workers", "exam_every"):
             if getattr(self, name) < 0:
-                raise UsageError(f"{name} must not be negative, but is {getattr(self, name)}.")
+                raise UsageError(f"{name} must be at least 0, not {getattr(self, name)}.")
         if self.env_url and cluster_of(self.workers) is not None:
             raise UsageError("An environment paints with workers of its own: leave out --workers ray, or --env-url.")
         for name in ("learning_rate", "temperature", "deadline"):
