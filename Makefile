@@ -12,14 +12,13 @@ READY := .venv/.ready
 setup: $(READY)
 
 # torch goes first and by exact version: an open range would fetch gigabytes of CUDA on a laptop.
-$(READY): pyproject.toml setup.py package-lock.json
+$(READY): pyproject.toml setup.py package-lock.json backends/chromium/page/mask.ts
 	@test -n "$(PYTHON)" || { echo "paint needs Python 3.11 or newer; install it or set PYTHON=…" >&2; exit 1; }
 	@command -v npm >/dev/null || { echo "paint needs npm (Node.js) once, to fetch p5 and p5.brush; install Node.js and run this again." >&2; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet "$(TORCH)"
 	$(BIN)/python -m pip install --quiet --editable ".[dev,train,parquet,serve]"
-	npm ci --ignore-scripts --no-update-notifier --no-audit --no-fund --loglevel=error
 	$(BIN)/paint doctor --fix --quiet
 	@touch $@
 

@@ -1,4 +1,4 @@
-"""Packs the page's two libraries into the wheel; everything else is in pyproject.toml."""
+"""Packs the page's two libraries and the compiled rasteriser into the wheel; everything else is in pyproject.toml."""
 
 import shutil
 import sys
@@ -8,11 +8,13 @@ from pathlib import Path
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
+PAGE = "backends/chromium/page/vendor"
 PACKED = {
-    "p5/lib/p5.min.js": "p5.min.js",
-    "p5/license.txt": "p5.license.txt",
-    "p5.brush/dist/p5.brush.js": "p5.brush.js",
-    "p5.brush/LICENSE.md": "p5.brush.license.md",
+    "node_modules/p5/lib/p5.min.js": "p5.min.js",
+    "node_modules/p5/license.txt": "p5.license.txt",
+    "node_modules/p5.brush/dist/p5.brush.js": "p5.brush.js",
+    "node_modules/p5.brush/LICENSE.md": "p5.brush.license.md",
+    f"{PAGE}/mask.wasm": "mask.wasm",
 }
 
 
@@ -21,14 +23,14 @@ class BuildWithPage(build_py):
         super().run()
         if self.editable_mode:  # an editable install reads node_modules where it lies
             return
-        source = Path(__file__).parent / "node_modules"
-        vendor = Path(self.build_lib) / "paintcli" / "backends" / "chromium" / "page" / "vendor"
+        source = Path(__file__).parent
+        vendor = Path(self.build_lib) / "paintcli" / PAGE
         vendor.mkdir(parents=True, exist_ok=True)
         for name, packed in PACKED.items():
             if (source / name).is_file():
                 shutil.copy(source / name, vendor / packed)
             else:
-                print(f"{name} is not there (npm ci fetches it): `paint doctor --fix` will.", file=sys.stderr)
+                print(f"{name} is not there (`make setup` brings it): `paint doctor --fix` will.", file=sys.stderr)
 
 
 # it warns of folders named like the package that shadow it; none here does

@@ -9,8 +9,18 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from paintcli.backends.chromium.libraries import LIBRARIES, find_chromium, find_libraries, library_folders
+from paintcli.backends.chromium.libraries import (
+    HERE,
+    LIBRARIES,
+    MASK,
+    find_chromium,
+    find_libraries,
+    library_folders,
+)
 from paintcli.errors import PaintError
+
+COMPILER = "assemblyscript@0.28.20"
+"""As package.json has it: the compiled file is pinned by its hash, and so is what compiles it."""
 
 # Each manager's quiet way to install Chromium. Debian's package pulls in Mesa's llvmpipe, which paints byte-equal.
 # Ubuntu's package of that name is an empty shell around a snap, which cannot be driven headless by root.
@@ -24,30 +34,42 @@ MANAGERS = {
 
 
 def libraries() -> Iterator[str]:
-    """Fetch p5 and p5.brush when they are missing or altered; yields what is being done, a line at a time.
+    """Fetch p5 and p5.brush and compile the mask rasteriser when one is missing or altered; yields what is being done.
 
     In a source tree `npm ci` follows the lock file; elsewhere they go to the user's data folder. Either way the
-    two files are then checked against their pinned hashes. Raises PaintError in one sentence.
+    files are then checked against their pinned hashes. Raises PaintError in one sentence.
     """
     try:
         find_libraries()
         return
     except PaintError:
         pass
-    npm = shutil.which("npm")
-    if not npm:
+    npm, node = shutil.which("npm"), shutil.which("node")
+    if not npm or not node:
         raise PaintError("npm is needed once to fetch p5 and p5.brush: install Node.js, then `paint doctor --fix`.")
-    _, source_tree, user = library_folders()
+    vendor, source_tree, user = library_folders()
     quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
     if (source_tree.parent / "package-lock.json").is_file():
+        modules, compiled = source_tree, vendor
         yield f"npm ci in {source_tree.parent}"
         _run([npm, "ci", *quiet], source_tree.parent)
     else:
-        wanted = [f"{library.name}@{library.version}" for library in LIBRARIES]
+        modules = compiled = user
+        wanted = [f"{library.name}@{library.version}" for library in LIBRARIES] + [COMPILER]
         yield f"npm install {' '.join(wanted)} into {user.parent}"
         user.parent.mkdir(parents=True, exist_ok=True)
         _run([npm, "install", *quiet, "--prefix", str(user.parent), *wanted], user.parent)
+    yield f"compiling the mask rasteriser into {compiled}"
+    compiled.mkdir(parents=True, exist_ok=True)
+    compile_mask(Path(node), modules, compiled / MASK.path)
     find_libraries()
+
+
+def compile_mask(node: Path, modules: Path, to: Path) -> None:
+    """Compile page/mask.ts to `to` with the AssemblyScript in the folder `modules`. Raises PaintError."""
+    compiler = modules / "assemblyscript" / "bin" / "asc.js"
+    options = ["-O3", "--runtime", "stub", "--noAssert", "--enable", "simd", "--outFile", str(to)]
+    _run([str(node), str(compiler), "mask.ts", *options], HERE / "page")
 
 
 def browser() -> Iterator[str]:

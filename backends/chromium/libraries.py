@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import os
 import shutil
@@ -25,7 +26,7 @@ class Library:
     sha256: str
 
 
-# A painting's bytes depend on these two files, so they are pinned by content, not only by version.
+# A painting's bytes depend on these files, so they are pinned by content, not only by version.
 LIBRARIES = (
     Library("p5", "2.3.4", "p5/lib/p5.min.js", "bb8b82b97fcbcd5bb2d5475d1b6a3904f3ab4ed01b821134fd8f1e7710fce559"),
     Library(
@@ -35,6 +36,9 @@ LIBRARIES = (
         "6991d50b458478e1783b974ba027f28a59bda06c3b3cc6c501a5b30a8a360bcb",
     ),
 )
+
+# Our own: page/mask.ts, compiled (install.py).
+MASK = Library("mask", "2", "mask.wasm", "6959ca2bf60cff789da7cb279195e827d6dfd79f4d8c538ed50c630d57923f8b")
 
 BROWSER_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 BROWSER_PLACES = {
@@ -63,11 +67,11 @@ def library_folders() -> tuple[Path, ...]:
 
 
 def find_libraries() -> dict[str, Path]:
-    """Paths of p5 and p5.brush, each checked against its pinned SHA-256.
+    """Paths of p5, p5.brush and the mask rasteriser, each checked against its pinned SHA-256.
 
     Raises PaintError, in one sentence that names the remedy, when one is missing or is not the pinned file.
     """
-    return {library.name: _find(library) for library in LIBRARIES}
+    return {library.name: _find(library) for library in (*LIBRARIES, MASK)}
 
 
 def _find(library: Library) -> Path:
@@ -89,6 +93,13 @@ def library_sources() -> tuple[str, str]:
     """Text of p5 and of p5.brush, read and checked once per process."""
     paths = find_libraries()
     return paths["p5"].read_text("utf-8"), paths["p5.brush"].read_text("utf-8")
+
+
+@lru_cache(maxsize=1)
+def mask_source() -> str:
+    """JavaScript whose value is what rasterises p5.brush's masks in one page: mask.js, applied to mask.wasm."""
+    file = base64.b64encode(_find(MASK).read_bytes()).decode()
+    return f'{(HERE / "page" / "mask.js").read_text("utf-8")}("{file}")'
 
 
 def find_chromium() -> Path:

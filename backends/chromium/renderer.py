@@ -8,6 +8,7 @@ import contextlib
 import os
 import re
 import threading
+import warnings
 from collections.abc import Coroutine
 from dataclasses import replace
 from functools import lru_cache
@@ -18,8 +19,8 @@ import psutil
 
 from paintcli.backends.chromium.browser import Browser, BrowserGone, CallTimeout, Page, PageGone
 from paintcli.backends.chromium.gl import probe_gl
-from paintcli.backends.chromium.libraries import HERE, LIBRARIES, find_chromium, library_sources
-from paintcli.errors import PaintError, Unavailable
+from paintcli.backends.chromium.libraries import HERE, LIBRARIES, find_chromium, library_sources, mask_source
+from paintcli.errors import PaintError, Unavailable, UsageError
 from paintcli.painting import Mark, Painting
 
 FAIR = 0.8
@@ -31,8 +32,8 @@ BUSY = 0.5
 PATIENCE = 3
 """How many deadlines a page that is starved of the processor may take until it has had its share."""
 
-RASTER = "mask1"
-"""How p5.brush's fill masks are rasterised; part of the renderer's name because the bytes depend on it."""
+RASTERS = {"wasm": "mask2", "skia": "float16"}
+"""What rasterises p5.brush's fill masks, ours or the browser's: `PAINT_RASTER`, and its part of the renderer's name."""
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'"
 
@@ -42,15 +43,18 @@ def _document(shut: bool) -> str:
     return f'<!doctype html><html><head><meta charset="utf-8">{policy}</head><body>'
 
 
-@lru_cache(maxsize=2)
-def _harness(shut: bool) -> str:
-    page = HERE / "page"
-    harness, mask = ((page / name).read_text("utf-8") for name in ("harness.js", "mask.js"))
-    return f"{harness}({mask}, {str(shut).lower()})"
+@lru_cache(maxsize=4)
+def _harness(shut: bool, raster: str) -> str:
+    harness, blend = ((HERE / "page" / name).read_text("utf-8") for name in ("harness.js", "blend.js"))
+    return f"{harness}({mask_source() if raster == 'wasm' else 'null'}, {blend}, {str(shut).lower()})"
 
 
 class Crash(Exception):
     """The page (or the GL behind it) died; not yet known whose fault that is."""
+
+
+class Refused(Exception):
+    """Something was asked of a mask that our rasteriser does not serve."""
 
 
 class ChromiumRenderer:
@@ -58,7 +62,8 @@ class ChromiumRenderer:
 
     `workers` pages paint at the same time (never more than there are cores: beyond that each only waits for another),
     `deadline` is in seconds per painting, `heap_mb` and `memory_mb` bound the page's JavaScript heap and its process in
-    MiB. The browser starts with the first painting and is relaunched when it died. `offline=False` is for the test that
+    MiB. `raster` is "wasm" (ours) or "skia" (the browser's own), by default what `PAINT_RASTER` says, or else ours.
+    The browser starts with the first painting and is relaunched when it died. `offline=False` is for the test that
     shows what the network cut keeps away.
     """
 
@@ -69,6 +74,7 @@ class ChromiumRenderer:
         *,
         chromium: Path | None = None,
         gl: str | None = None,
+        raster: str | None = None,
         heap_mb: int = 512,
         memory_mb: int = 1536,
         offline: bool = True,
@@ -78,6 +84,9 @@ class ChromiumRenderer:
         self.program = chromium or find_chromium()
         library_sources()
         self.gl = gl or probe_gl(self.program).name
+        self.raster = raster or os.environ.get("PAINT_RASTER") or "wasm"
+        if self.raster not in RASTERS:
+            raise UsageError(f"PAINT_RASTER is {self.raster!r}; it may be {' or '.join(RASTERS)}.")
         self._studio = _Studio(self, heap_mb=heap_mb, memory_mb=memory_mb, offline=offline)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -174,18 +183,23 @@ class _Studio:
 
     # -- one painting ------------------------------------------------------------------------------------------------
 
-    async def _attempt(self, source: str, seed: int, alone: bool) -> Painting:
+    async def _attempt(self, source: str, seed: int, alone: bool, raster: str = "") -> Painting:
         loop = asyncio.get_running_loop()
-        easel = await self._take_easel()
+        easel = await (_Easel.prepare(await self._ready_browser(), raster) if raster else self._take_easel())
         try:
             start = loop.time()
             painting = await easel.paint(source, seed, self._owner.deadline, self._memory, alone)
             return replace(
                 painting,
                 seconds=loop.time() - start,
-                renderer=self._name(easel.browser.version),
-                versions=self._versions(easel.browser.version),
+                renderer=self._name(easel.browser.version, raster),
+                versions=self._versions(easel.browser.version, raster),
             )
+        except Refused as refused:
+            warnings.warn(
+                f"{refused}: this one is painted with the browser's own raster.", RuntimeWarning, stacklevel=2
+            )
+            return await self._attempt(source, seed, alone, "skia")
         except Crash as crash:
             # A page and its GL die with their browser, a moment before or after it: then it was the browser.
             await asyncio.sleep(0.1)
@@ -195,12 +209,12 @@ class _Studio:
         finally:
             self._background(easel.page.close())
 
-    def _name(self, version: str) -> str:
-        return f"chromium {version.split('.')[0]} {self._owner.gl} {RASTER}"
+    def _name(self, version: str, raster: str = "") -> str:
+        return f"chromium {version.split('.')[0]} {self._owner.gl} {RASTERS[raster or self._owner.raster]}"
 
-    def _versions(self, version: str) -> dict[str, str]:
+    def _versions(self, version: str, raster: str = "") -> dict[str, str]:
         libraries = {library.name: library.version for library in LIBRARIES}
-        return {"chromium": version, **libraries, "gl": self._owner.gl, "raster": RASTER}
+        return {"chromium": version, **libraries, "gl": self._owner.gl, "raster": RASTERS[raster or self._owner.raster]}
 
     def _failed(self, seed: int, detail: str) -> Painting:
         version = self._browser.version if self._browser else ""
@@ -221,16 +235,16 @@ class _Studio:
             browser = await self._ready_browser()
             task, self._prepared = self._prepared, None
             try:
-                easel = await asyncio.shield(task) if task else await _Easel.prepare(browser)
+                easel = await asyncio.shield(task) if task else await _Easel.prepare(browser, self._owner.raster)
                 if easel.browser is not browser or not easel.usable:
-                    easel = await _Easel.prepare(browser)
+                    easel = await _Easel.prepare(browser, self._owner.raster)
                 break
             except (BrowserGone, PageGone, CallTimeout) as error:
                 await self._drop_browser(browser)
                 if last:
                     raise BrowserGone(str(error)) from error
         if self._prepared is None:
-            self._prepared = self._background(_Easel.prepare(browser))
+            self._prepared = self._background(_Easel.prepare(browser, self._owner.raster))
         return easel
 
     async def _ready_browser(self) -> Browser:
@@ -281,7 +295,7 @@ class _Easel:
         return self.browser.healthy and not self.page.gone
 
     @classmethod
-    async def prepare(cls, browser: Browser) -> _Easel:
+    async def prepare(cls, browser: Browser, raster: str) -> _Easel:
         page = await browser.open_page()
         try:
             calls = [page.send("Page.enable")]
@@ -295,7 +309,7 @@ class _Easel:
                     page.send("Fetch.enable", {"patterns": [{"urlPattern": "*"}]}),
                 ]
             await asyncio.gather(*calls)
-            made = await page.send("Runtime.evaluate", {"expression": _harness(browser.offline)})
+            made = await page.send("Runtime.evaluate", {"expression": _harness(browser.offline, raster)})
             easel = cls(browser, page, _demand(made)["result"]["objectId"])
             await asyncio.gather(
                 easel._tell("open", _document(browser.offline)), easel._evaluate_library(library_sources()[0])
@@ -340,6 +354,8 @@ class _Easel:
             if self.page.navigations:
                 return self._failed(seed, "the sketch navigated away from its page")
             raise Crash(str(error)) from error
+        if result["refused"]:
+            raise Refused(f"The masks' rasteriser does not serve {result['refused']}")
         picture = result["picture"]
         if picture == "context lost":
             raise Crash("the graphics context was lost")

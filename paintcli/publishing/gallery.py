@@ -147,7 +147,7 @@ def _script(name: str, value: Any) -> bytes:
 def _write_page(folder: Path, title: str) -> None:
     from html import escape
 
-    from paintcli.backends.chromium.libraries import find_libraries, library_sources
+    from paintcli.backends.chromium.libraries import find_libraries, library_sources, mask_source
 
     assets = files("paintcli.publishing") / "gallery_page"
     for name in ("gallery.css", "gallery.js"):
@@ -155,8 +155,7 @@ def _write_page(folder: Path, title: str) -> None:
     html = (assets / "index.html").read_text("utf-8").replace("{{title}}", escape(title))
     write_atomic(folder / "index.html", html.encode())
     p5, brush = library_sources()
-    masks = (files("paintcli.backends.chromium") / "page" / "mask.js").read_text("utf-8")
-    write_atomic(folder / "libraries.js", _script("LIBRARIES", [p5, brush]) + _script("MASKS", masks))
+    write_atomic(folder / "libraries.js", _script("LIBRARIES", [p5, brush]) + _script("MASKS", mask_source()))
     write_atomic(folder / "LICENCES.txt", _licences(find_libraries()).encode())
 
 
@@ -173,8 +172,7 @@ def _licences(paths: dict[str, Path]) -> str:
         "libraries.js holds these two libraries, unchanged, as text, and paint's own mask rasteriser (Apache-2.0).\n"
         "They run only when you repaint a sketch.\n"
     ]
-    for library, path in paths.items():
-        title, places = names[library]
-        text = next((t for place in places if (t := path.parent / place).is_file()), None)
+    for library, (title, places) in names.items():
+        text = next((t for place in places if (t := paths[library].parent / place).is_file()), None)
         parts.append(f"{'=' * 78}\n{title}\n{'=' * 78}\n" + (text.read_text("utf-8") if text else ""))
     return "\n".join(parts)

@@ -1,8 +1,8 @@
 // The trusted half of the page. Evaluated once in a blank document, before p5, p5.brush and the sketch; the value of
 // this expression is a handle that only the debugger holds: nothing here is reachable from any global. Everything used
 // after the sketch has begun to run is taken from the page now, so that whatever a sketch overrides changes nothing.
-// `masks` is the value of mask.js; `shut` is false only in the test that shows what the network cut keeps away.
-(function (masks, shut) {
+// `masks` is what mask.js made, or null for the browser's own raster; `blend` is the value of blend.js; `shut` is false only in the test that shows what the network cut keeps away.
+(function (masks, blend, shut) {
   "use strict";
 
   const { apply, construct, ownKeys, getOwnPropertyDescriptor: descriptorOf } = Reflect;
@@ -235,21 +235,71 @@
   }
 
   // ---- The fill masks -----------------------------------------------------------------------------------------------
-  // A 2D context that a library asks of an OffscreenCanvas is one of p5.brush's masks (mask.js).
+  // A 2D context that a library asks of an OffscreenCanvas is one of p5.brush's masks (mask.js), unless the browser's own
+  // raster was asked for: in half floats, since its bytes round the low alphas of each layer down.
 
   const canvasContext = HTMLCanvasElement.prototype.getContext;
   const offscreenContext = OffscreenCanvas.prototype.getContext;
   OffscreenCanvas.prototype.getContext = function (type, settings) {
-    if (type === "2d" && depth > 0) return masks.contextOf(this);
-    return apply(offscreenContext, this, [type, settings]);
+    if (type !== "2d" || depth === 0) return apply(offscreenContext, this, [type, settings]);
+    if (masks) return masks.contextOf(this);
+    return apply(offscreenContext, this, [type, { colorType: "float16", willReadFrequently: true }]);
   };
-  const texSubImage2D = WebGL2RenderingContext.prototype.texSubImage2D;
-  WebGL2RenderingContext.prototype.texSubImage2D = function (...args) {
+
+  // p5.brush uploads a mask's dirty rectangle, and then blends all of it, although its 38-band shader leaves a pixel
+  // without any mask as it is: half the rectangle around a typical shape, and three quarters of what the GL does. On an
+  // opaque canvas those pixels need not be visited, so the blend goes by bands of rows, each as wide as its mask.
+  const GL = WebGL2RenderingContext.prototype;
+  const { shaderSource, texSubImage2D, scissor, clear, clearColor, getParameter } = GL;
+  GL.shaderSource = function (shader, source) {
+    return apply(shaderSource, this, [shader, typeof source === "string" ? blend(source) : source]);
+  };
+  let blending = null; // the mask that was uploaded, until it is blended
+  let box = null; // the scissor box that was set since
+  let clearing = 0; // the alpha that `clear` clears to
+  let opaque = false;
+  GL.texSubImage2D = function (...args) {
     const image = args[6];
-    const pixels = args.length === 7 && image && typeof image === "object" ? masks.pixelsOf(image) : undefined;
-    if (pixels) args = [args[0], args[1], args[2], args[3], image.width, image.height, args[4], args[5], pixels];
+    const upload = masks && args.length === 7 && image && typeof image === "object" ? masks.uploadOf(image) : undefined;
+    if (upload) {
+      const { width, height } = image;
+      args = [args[0], args[1], args[2], args[3], width, height, args[4], args[5], upload.pixels];
+      blending = { spans: upload.spans, band: upload.band, width, height };
+      box = null;
+    }
     return apply(texSubImage2D, this, args);
   };
+  GL.scissor = function (...args) {
+    if (blending) box = args;
+    return apply(scissor, this, args);
+  };
+  GL.clearColor = function (...args) {
+    clearing = args[3];
+    return apply(clearColor, this, args);
+  };
+  const toCanvas = (gl) => apply(getParameter, gl, [0x8ca6]) === null; // DRAW_FRAMEBUFFER_BINDING
+  GL.clear = function (...args) {
+    if (args[0] & 0x4000 && toCanvas(this)) opaque = clearing === 1; // COLOR_BUFFER_BIT
+    return apply(clear, this, args);
+  };
+  for (const key of ["drawArrays", "drawElements"]) {
+    const draw = GL[key];
+    GL[key] = function (...args) {
+      const mask = blending;
+      blending = null;
+      if (!mask || !box || !opaque || box[2] !== mask.width || box[3] !== mask.height || !toCanvas(this))
+        return apply(draw, this, args);
+      const { spans, band, height } = mask;
+      for (let i = 0, row = 0; row < height; i += 2, row += band) {
+        if (spans[i] === spans[i + 1]) continue;
+        const rows = min(band, height - row);
+        // the canvas's rows count from below
+        apply(scissor, this, [box[0] + spans[i], box[1] + height - row - rows, spans[i + 1] - spans[i], rows]);
+        apply(draw, this, args);
+      }
+      return apply(scissor, this, box);
+    };
+  }
 
   // ---- What is shut -------------------------------------------------------------------------------------------------
 
@@ -654,7 +704,7 @@
       const held = finished === "never stopped" ? firstFrame : picture();
       const calls = Object.create(null);
       for (const name in slots) if (slots[name].n > 0) calls[name] = slots[name].n;
-      return bare({ picture: held, calls, marks });
+      return bare({ picture: held, calls, marks, refused: masks ? masks.refused() : "" });
     },
   });
 })

@@ -210,7 +210,7 @@ const PRELUDE = `
   };
   const upload = WebGL2RenderingContext.prototype.texSubImage2D;
   WebGL2RenderingContext.prototype.texSubImage2D = function (...args) {
-    const image = args[6], pixels = args.length === 7 && image ? masks.pixelsOf(image) : undefined;
+    const image = args[6], pixels = args.length === 7 && image ? masks.uploadOf(image)?.pixels : undefined;
     if (pixels) args.splice(4, 3, image.width, image.height, args[4], args[5], pixels);
     return upload.apply(this, args);
   };
