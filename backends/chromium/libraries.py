@@ -38,7 +38,7 @@ LIBRARIES = (
 )
 
 # Our own: page/mask.ts, compiled (install.py).
-MASK = Library("mask", "2", "mask.wasm", "6959ca2bf60cff789da7cb279195e827d6dfd79f4d8c538ed50c630d57923f8b")
+MASK = Library("mask", "2", "mask.wasm", "0cb994de44b01de6a68ca69fe92393e9440d1fe77fa655acc5c6f633ff362227")
 
 BROWSER_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 BROWSER_PLACES = {

@@ -122,7 +122,7 @@ function edge(ax: i32, ay: i32, bx: i32, by: i32): void {
   const after = min((y + dy + 1) >> 2, height * SAMPLES);
   if (row >= after) return;
   const turn: i32 = down ? 1 : -1;
-  const slope = dx ? <i64>((<f64>dx * <f64>(1 << SHIFT)) / <f64>dy) : 0;
+  const slope = dx ? <i64>floor((<f64>dx * <f64>(1 << SHIFT)) / <f64>dy) : 0; // down: a sample on an edge is right of it
   let crossing = (<i64>x << SHIFT) + <i64>(4 * row + 2 - y) * slope;
   const step = 4 * slope;
   let line = turns + row * stride;
