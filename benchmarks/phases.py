@@ -1,11 +1,11 @@
 """Where the processor time of a painting goes: one pass that counts it per process, one that profiles the pages.
 
 The profile (Chromium's own sampling one) slows a page by a fifth, so it only says how the page's main thread divides
-its time; the milliseconds are those of the pass without it. Waiting for the graphics process is told from working by the
-processor time that the thread had; on a machine that is busy with something else, being kept from the processor looks
+its time; the milliseconds are those of the pass without it. Waiting for the graphics process is told from working by
+what processor time the thread had: on a machine that is busy with something else, being kept from the processor looks
 like waiting, and read and encode come out too small. What a phase is:
 
-parse     p5 and p5.brush are evaluated
+parse     the harness, p5 and p5.brush are evaluated
 set-up    page, document, canvas and graphics context, up to the sketch's first stroke
 polygons  the sketch itself and p5.brush's geometry
 masks     the fill masks: the rasteriser, and copying what it made
@@ -20,15 +20,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 import psutil
 
 from paintcli.backends.chromium import ChromiumRenderer
-from paintcli.backends.chromium.browser import Browser, Page
+from paintcli.backends.chromium.browser import Page
 
 PAGE = ("parse", "set-up", "polygons", "masks", "blend", "read", "encode")
 WAITING = ("read", "encode")
@@ -41,57 +38,23 @@ ENTRIES = {
     "readPixels": "read",
     "toDataURL": "encode",
     "uploadOf": "masks",
+    "window.paint.p5": "parse",
 }
 MASK_CALLERS = ("layer", "erase", "getShaderMask")
 """p5.brush's functions that draw on a mask or take it from there; whatever they call outside p5.brush is rasteriser."""
+
+WARMING = 4
+"""Paintings before anything is counted: each of the two pages that take turns has painted twice."""
 
 SETTLED = 1.0
 """Seconds in which the next page is prepared, after which nothing goes on in the browser."""
 
 
-@dataclass
-class Seen:
-    """What was counted of the pages that have been closed: CPU seconds, and milliseconds by phase."""
-
-    profiled: bool
-    page: float = 0.0
-    main_thread: float = 0.0
-    phases: Counter[str] = field(default_factory=Counter)
-
-
-@contextmanager
-def _watched(seen: Seen) -> Iterator[None]:
-    """Every page opened meanwhile is added to `seen` when it is closed."""
-    open_page, close = Browser.open_page, Page.close
-
-    async def opened(browser: Browser) -> Page:
-        page = await open_page(browser)
-        if seen.profiled:
-            await page.send("Profiler.enable")
-            await page.send("Profiler.setSamplingInterval", {"interval": 200})
-            await page.send("Profiler.start")
-        return page
-
-    async def closed(page: Page) -> None:
-        seen.page += page.cpu_seconds()
-        seen.main_thread += sum(
-            t.user_time + t.system_time for t in psutil.Process(page.pid).threads() if t.id == page.pid
-        )
-        if seen.profiled:
-            seen.phases += by_phase((await page.send("Profiler.stop"))["profile"])
-        await close(page)
-
-    Browser.open_page, Page.close = opened, closed  # type: ignore[method-assign]
-    try:
-        yield
-    finally:
-        Browser.open_page, Page.close = open_page, close  # type: ignore[method-assign]
-
-
 def by_phase(profile: dict[str, Any]) -> Counter[str]:
     """Milliseconds of a page's main thread by phase, from a CPU profile of the debugging protocol."""
     nodes = {node["id"]: node for node in profile["nodes"]}
-    brush = next(n["callFrame"]["scriptId"] for n in nodes.values() if n["callFrame"]["functionName"] == "erase")
+    # p5.brush is a script of its own in each document, known by a function that nobody else has
+    brush = {node["callFrame"]["scriptId"] for node in nodes.values() if node["callFrame"]["functionName"] == "erase"}
     phase: dict[int, str] = {}
 
     def enter(node: dict[str, Any], above: dict[str, Any], inherited: str) -> None:
@@ -100,13 +63,13 @@ def by_phase(profile: dict[str, Any]) -> Counter[str]:
         caller = above["callFrame"]
         if name in ENTRIES:
             inherited = ENTRIES[name]
-        elif inherited in ("polygons", "blend") and caller["functionName"] in MASK_CALLERS and script != brush:
+        elif inherited in ("polygons", "blend") and caller["functionName"] in MASK_CALLERS and script not in brush:
             inherited = "blend" if "texSubImage2D" in name else "masks"
         elif frame["url"] == "sketch.js" and name != "setup":
             inherited = "polygons"
-        elif script == brush and name in ("show", "circle") and inherited == "set-up":
+        elif script in brush and name in ("show", "circle") and inherited == "set-up":
             inherited = "polygons"  # a sketch that paints in setup
-        elif caller["functionName"] == "(root)" and not name and (frame["lineNumber"], frame["columnNumber"]) == (0, 0):
+        elif caller["functionName"] == "(root)" and not name and frame["columnNumber"] <= 0:
             inherited = "parse"
         phase[node["id"]] = inherited
         for child in node.get("children", ()):
@@ -152,42 +115,73 @@ def _cpu(process: psutil.Process | None) -> float:
     return float(times.user + times.system)
 
 
-def _pass(source: str, seed: int, renders: int, profiled: bool) -> tuple[Seen, dict[str, float]]:
-    """Paint `renders` times on a warm browser: the pages, and the CPU seconds of all other processes."""
-    seen = Seen(profiled)
-    with _watched(seen), ChromiumRenderer(workers=1, deadline=300) as renderer:
+def _main_thread(pid: int) -> float:
+    return float(sum(t.user_time + t.system_time for t in psutil.Process(pid).threads() if t.id == pid))
 
-        def counted() -> dict[str, float]:
-            browser = renderer._studio._browser
-            assert browser is not None
-            whole = family_cpu(browser.process.pid)
-            return {"whole": whole, "gl": _cpu(browser.gl_process()), "python": _cpu(psutil.Process())}
 
-        renderer.render_sync(source, seed)
+async def _profile(page: Page, spent: Counter[str]) -> None:
+    """Add to `spent` what the page does from now on; a new document begins a new profile, so each is taken before."""
+    turn = page.turn
+
+    async def turned(expression: str) -> Any:
+        spent.update(by_phase((await page.send("Profiler.stop"))["profile"]))
+        await page.send("Profiler.start")
+        return await turn(expression)
+
+    page.turn = turned  # type: ignore[method-assign]
+    await page.send("Profiler.enable")
+    await page.send("Profiler.setSamplingInterval", {"interval": 200})
+    await page.send("Profiler.start")
+
+
+def _pass(source: str, seed: int, renders: int, profiled: bool) -> tuple[Counter[str], Counter[str]]:
+    """Paint `renders` times on a warm browser: CPU seconds by process, and milliseconds of the pages by phase."""
+    spent: Counter[str] = Counter()
+    with ChromiumRenderer(workers=1, deadline=300) as renderer:
+        for _ in range(WARMING):
+            renderer.render_sync(source, seed)
         time.sleep(SETTLED)
-        seen.page, seen.main_thread, seen.phases = 0.0, 0.0, Counter()
-        before = counted()
+        browser = renderer._studio._browser
+        assert browser is not None
+        pages = list(browser._pages.values())
+
+        def used() -> dict[str, float]:
+            return {
+                "whole": family_cpu(browser.process.pid),
+                "gl": _cpu(browser.gl_process()),
+                "python": _cpu(psutil.Process()),
+                "page": sum(page.cpu_seconds() for page in pages),
+                "main thread": sum(_main_thread(page.pid) for page in pages if page.pid),
+            }
+
+        if profiled:
+            for page in pages:
+                renderer._submit(_profile(page, spent)).result()
+        before = used()
         for _ in range(renders):
             renderer.render_sync(source, seed)
         time.sleep(SETTLED)
-        return seen, {name: value - before[name] for name, value in counted().items()}
+        seconds = Counter({name: value - before[name] for name, value in used().items()})
+        if profiled:
+            for page in pages:
+                spent.update(by_phase(renderer._submit(page.send("Profiler.stop")).result()["profile"]))
+    return seconds, spent
 
 
 def phases(source: str, seed: int, renders: int) -> dict[str, float]:
     """CPU milliseconds of one painting by phase; they sum up to "total", the preparation of its page included."""
-    plain, used = _pass(source, seed, renders, profiled=False)
-    profiled, _ = _pass(source, seed, renders, profiled=True)
-    spent = profiled.phases
+    plain, _ = _pass(source, seed, renders, profiled=False)
+    profiled, spent = _pass(source, seed, renders, profiled=True)
     # The main thread was asleep for as long as the profile ran on without processor time.
-    asleep = max(0.0, sum(spent.values()) - 1000 * profiled.main_thread)
+    asleep = max(0.0, sum(spent.values()) - 1000 * profiled["main thread"])
     waiting = sum(spent[name] for name in WAITING)
     for name in WAITING:
         spent[name] *= 1 - min(1.0, asleep / waiting) if waiting else 0
-    share = 1000 * plain.main_thread / sum(spent.values()) / renders
-    result = {name: spent[name] * share for name in PAGE}
-    result["gl"] = 1000 * used["gl"] / renders
-    result["browser"] = 1000 * (used["whole"] - used["gl"] - plain.page) / renders
-    result["python"] = 1000 * used["python"] / renders
-    result["other"] = 1000 * (plain.page - plain.main_thread) / renders
-    result["total"] = sum(result.values())
-    return {name: round(milliseconds, 1) for name, milliseconds in result.items()}
+    share = plain["main thread"] / sum(spent.values())
+    seconds = {name: spent[name] * share for name in PAGE}
+    seconds["gl"] = plain["gl"]
+    seconds["browser"] = plain["whole"] - plain["gl"] - plain["page"]
+    seconds["python"] = plain["python"]
+    seconds["other"] = plain["page"] - plain["main thread"]
+    seconds["total"] = sum(seconds.values())
+    return {name: round(1000 * value / renders, 1) for name, value in seconds.items()}
