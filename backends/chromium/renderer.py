@@ -64,9 +64,12 @@ def _preload(shut: bool, raster: str) -> str:
 
     It is sent to a page once and compiled by its process once: p5's megabyte, sent for every painting, took 0.09 s.
     """
-    p5 = library_sources()[0]
-    handle = f"window.paint = {_harness(shut, raster)}; window.paint.p5 = function () {{ {p5}\nreturn p5; }};"
-    return f"if (top === window) {{ {handle} }}"
+    p5, brush = library_sources()
+    return (
+        f"if (top === window) {{ window.paint = {_harness(shut, raster)};"
+        f"window.paint.p5 = function () {{ {p5}\nreturn {{ p5 }}; }};"
+        f"window.paint.brush = function () {{ {brush}\nreturn {{ t, e }}; }}; }}"
+    )
 
 
 TAKE = "(() => { const { paint } = window; delete window.paint; return paint; })()"
@@ -464,28 +467,21 @@ class _Easel:
         return dict(sorted({**counted, **{name: n for name, n in seen.items() if n}}.items()))
 
     async def _hand_over(self, source: str, seed: int, deadline: float) -> dict[str, Any] | None:
-        """Seed, p5.brush, sketch, end of document: sent in one go, answered by the outcome, if it is there already."""
+        """Seed, sketch, end of document: sent in one go, answered by the outcome, if it is there already."""
         stops = bool(re.search(r"\bnoLoop\b", source))
-        brush = library_sources()[1]
         evaluate = {"allowUnsafeEvalBlockedByCSP": False, "silent": False, "returnByValue": False}
         answers = await asyncio.gather(
             self._tell("begin", seed, stops, timeout=deadline),
-            self._evaluate_library(brush, timeout=deadline),
-            self._tell("brushLoaded", timeout=deadline),
             self.page.send(
                 "Runtime.evaluate", {"expression": f"{source}\n//# sourceURL=sketch.js", **evaluate}, timeout=deadline
             ),
             self._tell("close", timeout=deadline),
             self._tell("outcome", timeout=deadline),
         )
-        failure = answers[3].get("exceptionDetails")
+        failure = answers[1].get("exceptionDetails")
         if failure:
             self.page._exception({"exceptionDetails": failure})
         return answers[-1]
-
-    async def _evaluate_library(self, source: str, timeout: float = 15.0) -> None:
-        answer = await self.page.send("Runtime.evaluate", {"expression": source}, timeout=timeout)
-        _demand(answer)
 
     async def _tell(self, method: str, *arguments: Any, timeout: float = 15.0) -> Any:
         answer = await self.page.send(

@@ -691,6 +691,12 @@
 
   const leaving = ["beforeunload", "pagehide", "unload", "visibilitychange"];
 
+  // As the `var`s of a script at the top level: a sketch that declares such a name of its own is refused.
+  function declare(values) {
+    for (const key of ownKeys(values))
+      define(window, key, { value: values[key], configurable: false, enumerable: true, writable: true });
+  }
+
   return bare({
     // A blank document that is left open: p5 waits for its end.
     open(html) {
@@ -700,19 +706,18 @@
       apply(listen, document, ["securitypolicyviolation", () => blocked.n++, true]);
       // No last words: the document goes when the painting is done, and the next one must not wait for it.
       for (const name of leaving) apply(listen, window, [name, (event) => apply(silence, event, []), true]);
-      // As the `var` of a script at the top level would: a sketch that declares a p5 of its own is refused.
-      define(window, "p5", { value: this.p5(), configurable: false, enumerable: true, writable: true });
+      declare(this.p5());
       // What outlives a document: it is emptied, or the page is given up.
       window.name = "";
       return history.length === 1;
     },
+    // p5.brush draws from the seeded chance as it loads.
     begin(seed, mentionsNoLoop) {
       random = mulberry((0x9e3779b9 + seed) | 0);
       noise = mulberry(seed | 0);
       clock = 0;
       stops = mentionsNoLoop;
-    },
-    brushLoaded() {
+      declare(apply(this.brush, window, []));
       tapBrush();
       tapP5();
       for (const name in slots) slots[name].n = 0;
