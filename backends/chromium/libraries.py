@@ -38,7 +38,7 @@ LIBRARIES = (
 )
 
 # Our own: page/mask.ts, compiled (install.py).
-MASK = Library("mask", "2", "mask.wasm", "0cb994de44b01de6a68ca69fe92393e9440d1fe77fa655acc5c6f633ff362227")
+MASK = Library("mask", "2", "mask.wasm", "1a88dd15fe8b610498d544462d7a82514714729e221457d9a3eb3bb9ba5b0027")
 
 BROWSER_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 BROWSER_PLACES = {

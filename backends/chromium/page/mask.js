@@ -196,7 +196,7 @@
       this._ready();
       for (let s = 0; s < starts.length; s++) raster.fill(starts[s], starts[s + 1] ?? corners);
       for (const circle of circles) raster.ellipse(...circle);
-      raster.lay(this._plane, this._state.fill, this._state.out);
+      raster.lay(this._plane, this._state.fill, this._state.out, true);
     }
 
     stroke() {
@@ -221,7 +221,7 @@
       for (let s = 0; s < starts.length; s++)
         raster.stroke(starts[s], starts[s + 1] ?? corners, half, closed[s], ENDS[cap], skewed, a, b, c, d);
       if (skewed) map(a, b, c, d);
-      raster.lay(this._plane, stroke, out);
+      raster.lay(this._plane, stroke, out, false);
     }
 
     // The only image ever drawn is another mask's part, at its own size, on a canvas that it covers.

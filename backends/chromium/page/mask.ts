@@ -2,10 +2,10 @@
 //
 // p5.brush draws each filled shape as some ninety layers of very low alpha on a 2D canvas, of which only the alpha ever
 // counts. The published paintings had those layers drawn by Skia's GPU path on SwiftShader, and this is what that does
-// (measured: layer after layer, to the last bit, inside of shapes and all but a sample here and there along their edges):
+// (measured: fills layer after layer to the last bit; strokes but for a sample here and there around sharp corners):
 // - corners are rounded to 1/16 px;
 // - a pixel has four samples, each a byte of its own, inside where the path winds around it (the non-zero rule);
-// - a layer's alpha is laid over each covered sample, rounding to nearest;
+// - a layer's alpha is laid over each covered sample, rounding to nearest; small fills go by their pixels' coverage;
 // - what is read is the mean of the four.
 // Chromium's own CPU raster rounds down and loses a third of the pigment, its half-float raster stays a shade too pale.
 //
@@ -17,6 +17,8 @@ const SAMPLES: i32 = 4; // in a pixel, a quarter of it apart in height: sample r
 const UNIT: f32 = 16; // of a pixel: what corners are rounded to
 const FAR: f32 = 100000; // px: beyond it a corner stays there, or integers would overflow
 const NEAREST: f32 = 12582912; // 1.5 × 2²³: added to |x| < 2²², it leaves the nearest integer in the low bits
+const ONE: f64 = 4194304; // 2²²: the unit of a layer's share of a sample
+const ATLAS: f32 = 128; // px: √ of the largest area of a fill's bounds that goes through Skia's atlas
 const SHIFT: i64 = 24; // binary places of a crossing, in 1/16 px
 
 let free: usize = __heap_base;
@@ -440,10 +442,28 @@ function summed(turned: v128): v128 {
   return i8x16.add(sums, i8x16.shuffle(zero, sums, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23));
 }
 
-/** One layer of what was drawn since `begin` onto `plane`, `alpha` (0 to 1) over it, or out of it. */
-export function lay(plane: usize, alpha: f64, out: bool): void {
+// How sixteen samples wind, from their turns and the winding left of them (`winding`, which this moves on).
+let winding: i8 = 0;
+
+// @ts-ignore: a decorator of this compiler
+@inline
+function windings(at: usize): v128 {
+  const turned = v128.load(at);
+  if (!v128.any_true(turned)) return i8x16.splat(winding);
+  v128.store(at, i8x16.splat(0));
+  const sums = i8x16.add(summed(turned), i8x16.splat(winding));
+  winding = i8x16.extract_lane_s(sums, 15);
+  return sums;
+}
+
+/**
+ * One layer of what was drawn since `begin` onto `plane`, `alpha` (0 to 1) over it, or out of it.
+ *
+ * A fill whose bounds are of at most 128² px goes the way of Skia's atlas: each pixel's share of samples inside, in 8
+ * bits, weakens the layer, which then falls on all four samples alike.
+ */
+export function lay(plane: usize, alpha: f64, out: bool, filled: bool): void {
   if (left > right) return;
-  const across = padded(width);
   const from = <i32>lesser(greater(left - 1, 0), <f32>width) & ~(LANES - 1); // one for the rounding of corners
   const to = min(<i32>lesser(greater(right + 2, 0), <f32>width) + 1, stride);
   const first = <i32>lesser(greater(top - 1, 0), <f32>height);
@@ -451,26 +471,98 @@ export function lay(plane: usize, alpha: f64, out: bool): void {
   if (first >= after) return;
   if (load<i32>(plane - 4) === 0 || first < load<i32>(plane - 8)) store<i32>(plane - 8, first);
   if (after > load<i32>(plane - 4)) store<i32>(plane - 4, after);
-  const one: f64 = 4194304; // 2²²
-  const keep = i32x4.splat(<i32>nearest((1 - alpha) * one));
-  const gain = i32x4.splat(<i32>nearest(((out ? 0 : 255 * alpha) + 0.5) * one));
+  const bounds = (ceil(right) - floor(left)) * (ceil(bottom) - floor(top));
+  if (filled && bounds <= ATLAS * ATLAS) layShares(plane, alpha, out, from, to, first, after);
+  else laySamples(plane, alpha, out, from, to, first, after);
+}
+
+function laySamples(plane: usize, alpha: f64, out: bool, from: i32, to: i32, first: i32, after: i32): void {
+  const across = padded(width);
+  const keep = i32x4.splat(<i32>nearest((1 - alpha) * ONE));
+  const gain = i32x4.splat(<i32>nearest(((out ? 0 : 255 * alpha) + 0.5) * ONE));
   const zero = i8x16.splat(0);
   for (let row = first * SAMPLES; row < after * SAMPLES; row++) {
     const line = turns + row * stride;
     const samples = plane + row * across;
-    let winding: i8 = 0;
+    winding = 0;
     for (let x = from; x < to; x += LANES) {
       const turned = v128.load(line + x);
       if (v128.any_true(turned)) {
-        v128.store(line + x, zero);
-        const windings = i8x16.add(summed(turned), i8x16.splat(winding));
-        winding = i8x16.extract_lane_s(windings, 15);
+        const inside = windings(line + x);
         if (x < across) {
           const before = v128.load(samples + x);
-          v128.store(samples + x, v128.bitselect(before, laid(before, keep, gain), i8x16.eq(windings, zero)));
+          v128.store(samples + x, v128.bitselect(before, laid(before, keep, gain), i8x16.eq(inside, zero)));
         }
       } else if (winding !== 0 && x < across) {
         v128.store(samples + x, laid(v128.load(samples + x), keep, gain));
+      }
+    }
+  }
+}
+
+function layShares(plane: usize, alpha: f64, out: bool, from: i32, to: i32, first: i32, after: i32): void {
+  const across = padded(width);
+  const zero = i8x16.splat(0);
+  // alpha × share/255, with the share first: then no place of it is lost
+  const scaled = i32x4.splat(<i32>nearest(((alpha * 256) / 255) * ONE));
+  const whole = i32x4.splat(<i32>ONE);
+  const half = i32x4.splat(<i32>(ONE / 2));
+  const least = i32x4.splat(out ? 0 : -1);
+  for (let row = first; row < after; row++) {
+    const line = turns + row * SAMPLES * stride;
+    const samples = plane + row * SAMPLES * across;
+    let w0: i8 = 0;
+    let w1: i8 = 0;
+    let w2: i8 = 0;
+    let w3: i8 = 0;
+    for (let x = from; x < to; x += LANES) {
+      winding = w0;
+      const n0 = i8x16.eq(windings(line + x), zero);
+      w0 = winding;
+      winding = w1;
+      const n1 = i8x16.eq(windings(line + stride + x), zero);
+      w1 = winding;
+      winding = w2;
+      const n2 = i8x16.eq(windings(line + 2 * stride + x), zero);
+      w2 = winding;
+      winding = w3;
+      const n3 = i8x16.eq(windings(line + 3 * stride + x), zero);
+      w3 = winding;
+      if (x >= across) continue;
+      // 4 less one for each sample outside; then 0, 64, 128, 191 or 255
+      const count = i8x16.add(i8x16.add(i8x16.splat(4), i8x16.add(n0, n1)), i8x16.add(n2, n3));
+      if (!v128.any_true(count)) continue;
+      const shares = i8x16.add(i8x16.shl(count, 6), i8x16.gt_s(count, i8x16.splat(2)));
+      const low = i16x8.extend_low_i8x16_u(shares);
+      const high = i16x8.extend_high_i8x16_u(shares);
+      const a0 = i32x4.shr_u(i32x4.mul(i32x4.extend_low_i16x8_u(low), scaled), 8);
+      const a1 = i32x4.shr_u(i32x4.mul(i32x4.extend_high_i16x8_u(low), scaled), 8);
+      const a2 = i32x4.shr_u(i32x4.mul(i32x4.extend_low_i16x8_u(high), scaled), 8);
+      const a3 = i32x4.shr_u(i32x4.mul(i32x4.extend_high_i16x8_u(high), scaled), 8);
+      const g0 = i32x4.add(half, v128.and(least, i32x4.sub(i32x4.shl(a0, 8), a0)));
+      const g1 = i32x4.add(half, v128.and(least, i32x4.sub(i32x4.shl(a1, 8), a1)));
+      const g2 = i32x4.add(half, v128.and(least, i32x4.sub(i32x4.shl(a2, 8), a2)));
+      const g3 = i32x4.add(half, v128.and(least, i32x4.sub(i32x4.shl(a3, 8), a3)));
+      const k0 = i32x4.sub(whole, a0);
+      const k1 = i32x4.sub(whole, a1);
+      const k2 = i32x4.sub(whole, a2);
+      const k3 = i32x4.sub(whole, a3);
+      for (let s = 0; s < SAMPLES; s++) {
+        const at = samples + s * across + x;
+        const before = v128.load(at);
+        const lower = i16x8.extend_low_i8x16_u(before);
+        const upper = i16x8.extend_high_i8x16_u(before);
+        v128.store(
+          at,
+          i8x16.narrow_i16x8_u(
+            i16x8.narrow_i32x4_s(
+              quarter(i32x4.extend_low_i16x8_u(lower), k0, g0), quarter(i32x4.extend_high_i16x8_u(lower), k1, g1),
+            ),
+            i16x8.narrow_i32x4_s(
+              quarter(i32x4.extend_low_i16x8_u(upper), k2, g2), quarter(i32x4.extend_high_i16x8_u(upper), k3, g3),
+            ),
+          ),
+        );
       }
     }
   }
