@@ -85,7 +85,7 @@ DISABLED = (
     "Translate",
     "OptimizationHints",
     "AutofillServerCommunication",
-    # The address bar's pop-ups are pages of their own, loaded for every window: 1.6 of a start's 2.2 s of processor time.
+    # The address bar's pop-ups are pages of their own, loaded for every window: 1.6 of the 2.2 CPU seconds of a start.
     "WebUIOmniboxPopup",
     "WebUIOmniboxAimPopup",
 )
