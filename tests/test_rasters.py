@@ -34,22 +34,30 @@ FEW = {
 """The palest of each pool, which the gate could miss first, and some of either tier, which are quickly painted."""
 
 
-def painted(entries: list[Reference], domain: domains.Domain, raster: str) -> list[Attempt]:
+@pytest.fixture(scope="module")
+def renderers():
+    with (
+        ChromiumRenderer(workers=2, deadline=120, raster="wasm") as ours,
+        ChromiumRenderer(workers=2, deadline=120, raster="skia") as theirs,
+    ):
+        yield ours, theirs
+
+
+def painted(entries: list[Reference], domain: domains.Domain, renderer: ChromiumRenderer) -> list[Attempt]:
     async def all_of_them() -> list[Attempt]:
-        with ChromiumRenderer(workers=2, deadline=120, raster=raster) as renderer:
-            read = [sketch.read(entry.source.read_bytes(), entry.source.name) for entry in entries]
-            return await asyncio.gather(*(attempt(one, renderer, domain) for one in read))
+        read = [sketch.read(entry.source.read_bytes(), entry.source.name) for entry in entries]
+        return await asyncio.gather(*(attempt(one, renderer, domain) for one in read))
 
     return asyncio.run(all_of_them())
 
 
 @pytest.mark.parametrize("name", FEW)
 @pytest.mark.parametrize("which", ["few", pytest.param("all", marks=[pytest.mark.slow, pytest.mark.timeout(1200)])])
-def test_the_gate_and_the_judge_say_the_same_under_both_rasters(name, which, tmp_path, monkeypatch, capsys):
+def test_the_gate_and_the_judge_say_the_same_under_both_rasters(renderers, name, which, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("PAINT_CACHE", str(tmp_path))
     starter = Pool.load(pool.starter(name))
     entries = [entry for entry in starter.entries if which == "all" or entry.path.stem in FEW[name]]
-    ours, theirs = (painted(entries, domains.load(name), raster) for raster in ("wasm", "skia"))
+    ours, theirs = (painted(entries, domains.load(name), renderer) for renderer in renderers)
 
     for entry, one, other in zip(entries, ours, theirs, strict=True):
         assert (one.passed, other.passed) == (True, True), entry.name
