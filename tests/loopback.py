@@ -74,7 +74,11 @@ class Loopback(Serving):
             protocol_version = "HTTP/1.1"
 
             def do_POST(self) -> None:
-                raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                length = int(self.headers.get("Content-Length") or 0)
+                raw = self.rfile.read(length)
+                if len(raw) < length:  # whoever asked was killed, or lost patience, before the question was sent
+                    self.close_connection = True
+                    return
                 request = Request(
                     self.path,
                     {name.lower(): value for name, value in self.headers.items()},
@@ -151,8 +155,6 @@ class Scribe:
         self._guard = threading.Lock()
 
     def __call__(self, request: Request, number: int) -> Reply:
-        if request.body is None:  # whoever asked was killed, or lost patience, before the question was sent
-            return Reply(status=0)
         model, seed = request.body["model"], request.body["seed"]
         with self._guard:
             self.asked[model, seed] += 1

@@ -1,6 +1,7 @@
 """The environment client against servers that speak OpenEnv's frames and misbehave."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 import websockets
@@ -10,10 +11,13 @@ from paintcli import domains
 from paintcli.backends.hub.env import Environment, Waits, address
 from paintcli.errors import PaintError, Unavailable, UsageError
 
-QUICK = Waits(answer=0.5, capacity=3.0, pause=0.05, attempts=3)
+UNHURRIED = Waits(answer=60.0, capacity=60.0, pause=0.05, attempts=3)
+"""Where the time-out is not the subject: on a busy machine a slow answer must not be an outage."""
+HURRIED = replace(UNHURRIED, answer=0.5, attempts=100)
+"""For answers that come too late; on a busy machine some of the honest ones may too, and are asked for again."""
 
 
-def run(server, work, sessions=4, waits=QUICK):
+def run(server, work, sessions=4, waits=UNHURRIED):
     async def main():
         async with websockets.serve(server, "127.0.0.1", 0) as listening:
             port = listening.sockets[0].getsockname()[1]
@@ -66,15 +70,16 @@ def test_it_waits_for_a_place_another_client_has():
 
 def test_a_place_that_never_comes_is_an_outage():
     with pytest.raises(Unavailable, match="had no free session for 0 s"):
-        run(Server(places=0), episodes(1), waits=Waits(0.5, 0.2, 0.05, 3))
+        run(Server(places=0), episodes(1), waits=replace(UNHURRIED, capacity=0.2))
 
 
-@pytest.mark.parametrize("fault", ["close", "silent"])
-def test_a_closed_or_silent_socket_is_dropped_and_the_episode_begun_anew(fault):
+@pytest.mark.parametrize(("fault", "waits"), [("close", UNHURRIED), ("silent", HURRIED)])
+def test_a_closed_or_silent_socket_is_dropped_and_the_episode_begun_anew(fault, waits):
     server = Server(faults=[fault, fault])
-    (step,) = run(server, episodes(1))
+    (step,) = run(server, episodes(1), waits=waits)
     assert step.observation["echo"] == "reply 0"
-    assert len(server.resets) == 3  # reset again each time: the environment's state went with the socket
+    # reset again each time: the environment's state went with the socket
+    assert len(server.resets) >= 3 if waits is HURRIED else len(server.resets) == 3
 
 
 def test_a_late_answer_is_never_taken_for_the_next():
@@ -83,7 +88,7 @@ def test_a_late_answer_is_never_taken_for_the_next():
     async def work(environment):
         return [await environment.episode(f"reply {i}", {"seed": 7}) for i in range(3)]
 
-    steps = run(server, work, sessions=1)
+    steps = run(server, work, sessions=1, waits=HURRIED)
     assert [s.observation["echo"] for s in steps] == ["reply 0", "reply 1", "reply 2"]
 
 
@@ -94,7 +99,7 @@ def test_it_gives_up_in_the_end():
 
 def test_nobody_there():
     async def work():
-        await Environment("ws://127.0.0.1:9", waits=QUICK).episode("reply", {})
+        await Environment("ws://127.0.0.1:9", waits=UNHURRIED).episode("reply", {})
 
     with pytest.raises(Unavailable, match="failed 3 times"):
         asyncio.run(work())
@@ -184,6 +189,6 @@ def test_refused_is_0_and_unanswered_is_none(changed, reward, unavailable):
 def test_an_environment_that_is_down_is_none():
     from paintcli.training.task import Sample
 
-    task = remote(Environment("ws://127.0.0.1:9", waits=QUICK))
+    task = remote(Environment("ws://127.0.0.1:9", waits=UNHURRIED))
     ((rollout, png),) = asyncio.run(task.assess([Sample("function setup() {}", 9, "stop")], 0)).rows
     assert rollout.reward is None and png is None and "failed 3 times" in rollout.unavailable[0]

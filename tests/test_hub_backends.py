@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from types import SimpleNamespace
 
 import pytest
 from loopback import Loopback, Reply, Request, chat
@@ -20,10 +21,14 @@ from paintcli.backends.hub.scorer import ScorerSpace
 from paintcli.errors import PaintError, Unavailable, UsageError
 from paintcli.painting import Painting
 
-QUICK = Patience(attempts=4, attempt=0.4, total=2.0, wait=0.03, longest_wait=0.1)
-UNHURRIED = Patience(attempts=4, attempt=30.0, total=90.0, wait=0.03)
-"""For what is counted: on a busy machine a slow answer must not be asked for a second time."""
+UNHURRIED = Patience(attempts=4, attempt=60.0, total=200.0, wait=0.03, longest_wait=0.1)
+"""Where the time-out is not the subject: on a busy machine a slow answer must not be asked for a second time."""
+HURRIED = Patience(attempts=400, attempt=0.4, total=200.0, wait=0.03, longest_wait=0.1)
+"""For answers that come too late; on a busy machine some of the honest ones may too, and are asked for again."""
 BRIEF = Patience(attempts=2, attempt=0.3, total=1.0, wait=0.03)
+"""For servers that never answer well."""
+TOO_LATE = 60.0
+"""Seconds, far beyond BRIEF: whoever gives up sooner did not wait for the answer."""
 
 
 def shade(red: int) -> Painting:
@@ -53,12 +58,12 @@ def verdict(request: Request) -> Reply:
     return Reply(chat(f'{{"verdict": "{letter}", "reason": "the washes of {letter} bleed"}}'))
 
 
-def ask_scorer(server: Loopback, painting: Painting, patience: Patience = QUICK) -> float:
+def ask_scorer(server: Loopback, painting: Painting, patience: Patience = UNHURRIED) -> float:
     (mu,) = asyncio.run(ScorerSpace(server.address, patience=patience).score([painting], "flower"))
     return mu
 
 
-def ask_judge(server: Loopback, first: Painting, second: Painting, patience: Patience = QUICK) -> float:
+def ask_judge(server: Loopback, first: Painting, second: Painting, patience: Patience = UNHURRIED) -> float:
     return asyncio.run(Provider(server.address, verdict=patience).prefer(first, second, ""))
 
 
@@ -66,8 +71,8 @@ FAULTS = {
     "503": Reply({"error": "busy"}, status=503),
     "502 without JSON": Reply(b"<html>Bad gateway</html>", status=502),
     "429": Reply({"error": "slow down"}, status=429, headers={"Retry-After": "0"}),
-    "slow": Reply({}, delay=0.5),
-    "dripping": Reply(chat("x" * 400), drip=0.05),
+    "slow": Reply({}, delay=TOO_LATE),
+    "dripping": Reply(chat("x" * 400), drip=TOO_LATE / 400),
     "truncated": Reply(chat('{"verdict": "A"'), cut=True),
     "half JSON": Reply(b'{"available": true, "mu": 3.'),
     "no JSON": Reply(b"ok"),
@@ -77,6 +82,7 @@ FAULTS = {
     "null": Reply(None),
     "another object": Reply({"detail": "hello"}),
 }
+LATE = {"slow": HURRIED, "dripping": HURRIED}
 SCORER_FAULTS = {
     "not available": Reply({"available": False, "score": None, "mu": None, "sigma": None}),
     "mu missing": Reply({"available": True, "score": 0.9}),
@@ -94,30 +100,35 @@ JUDGE_FAULTS = {
 }
 
 
+def got_over(server: Loopback, fault: str) -> bool:
+    """Whether there was one failure, then the answer."""
+    return len(server.requests) >= 2 if fault in LATE else len(server.requests) == 2
+
+
 @pytest.mark.parametrize("fault", [*FAULTS, *SCORER_FAULTS])
 def test_scorer_gets_over_a_fault_and_never_makes_a_number_of_one(fault: str) -> None:
     broken = (FAULTS | SCORER_FAULTS)[fault]
     with Loopback(lambda request, number: broken if number < 1 else score(request)) as server:
-        assert ask_scorer(server, shade(70)) == pytest.approx(13)
-        assert len(server.requests) == 2
+        assert ask_scorer(server, shade(70), LATE.get(fault, UNHURRIED)) == pytest.approx(13)
+        assert got_over(server, fault)
     with Loopback(lambda request, number: broken) as server:
         start = time.monotonic()
         with pytest.raises(Unavailable, match=r"^hub:http://127.* gave no answer in \d attempts \(.+\)\.$"):
             ask_scorer(server, shade(70), BRIEF)
-        assert time.monotonic() - start < BRIEF.total + 1
+        assert time.monotonic() - start < TOO_LATE / 2
 
 
 @pytest.mark.parametrize("fault", [*FAULTS, *JUDGE_FAULTS])
 def test_judge_gets_over_a_fault_and_never_makes_a_verdict_of_one(fault: str) -> None:
     broken = (FAULTS | JUDGE_FAULTS)[fault]
     with Loopback(lambda request, number: broken if number < 1 else verdict(request)) as server:
-        assert ask_judge(server, shade(200), shade(10)) == 1.0
-        assert len(server.requests) == 2
+        assert ask_judge(server, shade(200), shade(10), LATE.get(fault, UNHURRIED)) == 1.0
+        assert got_over(server, fault)
     with Loopback(lambda request, number: broken) as server:
         start = time.monotonic()
         with pytest.raises(Unavailable, match=r"gave no answer in \d attempts"):
             ask_judge(server, shade(200), shade(10), BRIEF)
-        assert time.monotonic() - start < BRIEF.total + 1
+        assert time.monotonic() - start < TOO_LATE / 2
 
 
 def test_nobody_listens() -> None:
@@ -143,7 +154,7 @@ def chaos(honest: Callable[[Request], Reply], faults: dict[str, Reply]) -> Calla
     return answer
 
 
-STUBBORN = Patience(attempts=40, attempt=0.5, total=60.0, wait=0.02, longest_wait=0.05)
+STUBBORN = Patience(attempts=400, attempt=0.5, total=250.0, wait=0.02, longest_wait=0.05)
 
 
 def test_thirty_two_scores_at_once_do_not_cross() -> None:
@@ -154,8 +165,7 @@ def test_thirty_two_scores_at_once_do_not_cross() -> None:
             return await asyncio.gather(*(scorer.score([shade(7 * i)], "p" * i) for i in range(32)))
 
         assert [mu for (mu,) in asyncio.run(together())] == pytest.approx([0.7 * i + i for i in range(32)])
-        assert len(server.requests) > 40
-        assert 2 <= server.most <= 8 + 3  # a request the client gave up may still be under way at the server
+        assert len(server.requests) > 40 and server.most >= 2
 
 
 def test_thirty_two_verdicts_at_once_do_not_cross() -> None:
@@ -172,25 +182,31 @@ def test_thirty_two_verdicts_at_once_do_not_cross() -> None:
 
 
 def test_no_more_at_once_than_asked_for() -> None:
-    with Loopback(lambda request, number: Reply(score(request).body, delay=0.1)) as server:
-        scorer = ScorerSpace(server.address, concurrent=3, patience=Patience(attempt=5, total=20))
-        start = time.monotonic()
+    """Neither while all goes well nor when every fourth request has to be made again."""
+
+    def answer(request: Request, number: int) -> Reply:
+        return Reply({}, status=503) if number % 4 == 1 else Reply(score(request).body, delay=0.1)
+
+    with Loopback(answer) as server:
+        scorer = ScorerSpace(server.address, concurrent=3, patience=UNHURRIED)
         got = asyncio.run(scorer.score([shade(i) for i in range(12)], ""))
         assert got == pytest.approx([i / 10 for i in range(12)])
-        assert server.most == 3
-        assert time.monotonic() - start < 12 * 0.1  # and yet not one by one
+        assert server.most == 3 and len(server.requests) > 12
 
 
-def test_waiting_in_the_queue_is_not_an_outage() -> None:
-    """Twelve seconds' worth of one-at-a-time answers under a total patience of one."""
-    with Loopback(lambda request, number: Reply(score(request).body, delay=0.15)) as server:
-        scorer = ScorerSpace(server.address, concurrent=1, patience=Patience(attempt=0.9, total=1.0))
+def test_waiting_in_the_queue_is_not_an_outage(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every answer takes 100 s by the client's clock, and one at a time the last has waited for 1,100: its own 300 s
+    begin when its turn comes."""
+    with Loopback(lambda request, number: score(request)) as server:
+        clock = SimpleNamespace(monotonic=lambda: time.monotonic() + 100 * len(server.requests))
+        monkeypatch.setattr("paintcli.backends.hub.http.time", clock)
+        scorer = ScorerSpace(server.address, concurrent=1, patience=Patience(total=300.0))
         assert len(asyncio.run(scorer.score([shade(i) for i in range(12)], ""))) == 12
 
 
 def test_one_backend_outlives_many_event_loops() -> None:
     with Loopback(lambda request, number: score(request)) as server:
-        scorer = ScorerSpace(server.address, concurrent=1, patience=QUICK)
+        scorer = ScorerSpace(server.address, concurrent=1, patience=UNHURRIED)
         for step in range(3):
             assert asyncio.run(scorer.score([shade(step), shade(10)], "")) == pytest.approx([step / 10, 1])
 
@@ -205,17 +221,14 @@ def test_retry_after_is_honoured() -> None:
 
 def test_a_wait_beyond_all_patience_is_given_up_at_once() -> None:
     with Loopback(lambda request, number: Reply({}, status=503, headers={"Retry-After": "600"})) as server:
-        start = time.monotonic()
         with pytest.raises(Unavailable, match="in 1 attempts"):
             ask_scorer(server, shade(0))
-        assert time.monotonic() - start < 1
+        assert len(server.requests) == 1
 
 
 def test_both_forms_of_retry_after() -> None:
     assert retry_after("7") == 7
-    assert retry_after(format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)) == pytest.approx(
-        29.5, abs=1
-    )
+    assert 20 < retry_after(format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)) <= 30
     assert retry_after(format_datetime(datetime.now(UTC) - timedelta(hours=1), usegmt=True)) == 0
     assert retry_after("soon") == retry_after(None) == retry_after("-3") == 0
 
@@ -240,7 +253,7 @@ def test_waits_double_spread_and_end() -> None:
 def test_what_asking_again_cannot_change_stops_at_once(status: int, sentence: str) -> None:
     with Loopback(lambda request, number: Reply({"error": "no"}, status=status)) as server:
         for ask in (
-            lambda: ask_scorer(server, shade(1), UNHURRIED), lambda: ask_judge(server, shade(1), shade(2), UNHURRIED),
+            lambda: ask_scorer(server, shade(1)), lambda: ask_judge(server, shade(1), shade(2)),
         ):  # fmt: skip
             with pytest.raises(PaintError, match=sentence) as raised:
                 ask()
@@ -251,7 +264,7 @@ def test_what_asking_again_cannot_change_stops_at_once(status: int, sentence: st
 def test_a_refused_request_is_no_number_and_is_not_repeated() -> None:
     with Loopback(lambda request, number: Reply({"error": "image too large"}, status=413)) as server:
         with pytest.raises(Unavailable, match=r"refused this request \(413: image too large\)"):
-            ask_judge(server, shade(1), shade(2), UNHURRIED)
+            ask_judge(server, shade(1), shade(2))
         assert len(server.requests) == 1
 
 
@@ -270,7 +283,7 @@ def router(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_what_the_router_is_asked(router: Loopback) -> None:
-    judge = Provider(verdict=QUICK)
+    judge = Provider(verdict=UNHURRIED)
     assert asyncio.run(judge.prefer(shade(3), shade(9), "soft edges")) == 0.0
     (request,) = router.requests
     assert request.path == "/v1/chat/completions"
@@ -336,7 +349,7 @@ def test_a_token_goes_to_the_hub_and_nowhere_else(monkeypatch: pytest.MonkeyPatc
 
 def test_a_generator_writes_and_is_asked_for_what_was_set() -> None:
     with Loopback(lambda request, number: Reply(chat("```js\nfunction setup() {}\n```"))) as server:
-        writer = Provider(server.address + "/v1#my/model", max_tokens=99, top_p=0.95, writing=QUICK)
+        writer = Provider(server.address + "/v1#my/model", max_tokens=99, top_p=0.95, writing=UNHURRIED)
         messages = [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]
         assert asyncio.run(writer.write(messages)) == "```js\nfunction setup() {}\n```"
         (request,) = server.requests
@@ -357,7 +370,7 @@ def test_a_generator_writes_and_is_asked_for_what_was_set() -> None:
 def test_an_empty_reply_is_named_and_not_paid_for_twice(message: dict, why: str) -> None:
     with Loopback(lambda request, number: Reply(chat("", **message))) as server:
         with pytest.raises(Unavailable, match=why):
-            asyncio.run(Provider(server.address, writing=QUICK).write([{"role": "user", "content": "u"}]))
+            asyncio.run(Provider(server.address, writing=UNHURRIED).write([{"role": "user", "content": "u"}]))
         assert len(server.requests) == 1
 
 
@@ -374,14 +387,14 @@ def test_an_empty_reply_is_named_and_not_paid_for_twice(message: dict, why: str)
 )
 def test_what_a_server_says_of_the_price_is_a_number_or_nothing(usage: dict | None, known: tuple) -> None:
     with Loopback(lambda request, number: Reply({**chat("a sketch \ud83d"), "usage": usage})) as server:
-        reply = asyncio.run(Provider(server.address, writing=QUICK).write([{"role": "user", "content": "paint"}]))
+        reply = asyncio.run(Provider(server.address, writing=UNHURRIED).write([{"role": "user", "content": "paint"}]))
     assert (reply.tokens_in, reply.tokens_out, reply.cost) == known
     assert reply == "a sketch ?"
 
 
 def test_a_critic_sees_painting_and_photograph_in_that_order() -> None:
     with Loopback(lambda request, number: Reply(chat("More bleed."))) as server:
-        critic = Provider(server.address, writing=QUICK)
+        critic = Provider(server.address, writing=UNHURRIED)
         assert asyncio.run(critic.critique(shade(20), shade(30), "What to change?")) == "More bleed."
         assert asyncio.run(critic.critique(shade(20), None, "What to change?")) == "More bleed."
         contents = [request.body["messages"][0]["content"] for request in server.requests]
@@ -406,7 +419,7 @@ def test_a_space_is_found_by_its_name_and_only_a_private_one_gets_the_token(
 
     with Loopback(answer) as server:
         monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", server.address)
-        scorer = ScorerSpace("me/hpsv3", patience=QUICK)
+        scorer = ScorerSpace("me/hpsv3", patience=UNHURRIED)
         assert asyncio.run(scorer.score([shade(50), shade(60)], "")) == pytest.approx([5, 6])
         hub, *scores = server.requests
     assert hub.path == "/api/spaces/me/hpsv3"
@@ -419,7 +432,7 @@ def test_no_such_space(monkeypatch: pytest.MonkeyPatch) -> None:
     with Loopback(lambda request, number: gone) as server:
         monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", server.address)
         with pytest.raises(PaintError, match=r"^There is no Space me/none, or not for your token\.$"):
-            asyncio.run(ScorerSpace("me/none", patience=QUICK).score([shade(1)], ""))
+            asyncio.run(ScorerSpace("me/none", patience=UNHURRIED).score([shade(1)], ""))
     for name in ("none", "a/b/c", "http://", "http://host:port"):
         with pytest.raises(UsageError):
             ScorerSpace(name)
@@ -439,7 +452,7 @@ def test_a_scorer_that_sleeps_is_woken_and_waited_for(
     with HubServer() as hub, Loopback(answer) as server:
         hub.connect(monkeypatch)
         space = hub.repo("spaces", "me/hpsv3", host=server.address, runtime={"stage": "SLEEPING", "hardware": {}})
-        scorer = ScorerSpace("me/hpsv3", patience=QUICK)
+        scorer = ScorerSpace("me/hpsv3", patience=UNHURRIED)
         assert asyncio.run(scorer.score([shade(50), shade(60)], "")) == pytest.approx([5, 6])
         assert [r.getMessage() for r in caplog.records] == ["The Space me/hpsv3 was asleep and wakes; waiting for it."]
         space.runtime["stage"] = "PAUSED"

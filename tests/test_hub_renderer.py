@@ -25,7 +25,7 @@ from paintcli.errors import PaintError, Unavailable
 from paintcli.painting import Painting
 from paintcli.sketch import extract
 
-QUICK = Waits(answer=0.5, capacity=3.0, wake=20.0, pause=0.05, attempts=3)
+UNHURRIED = Waits(answer=60.0, capacity=60.0, wake=120.0, pause=0.05, attempts=3)
 SKETCH = """function setup() {
   createCanvas(120, 120, WEBGL);
   angleMode(DEGREES);
@@ -112,7 +112,7 @@ def test_many_at_once_from_any_loop_each_its_own():
 
 
 def test_it_is_not_there():
-    with EnvironmentRenderer("ws://127.0.0.1:9", waits=QUICK) as renderer:
+    with EnvironmentRenderer("ws://127.0.0.1:9", waits=UNHURRIED) as renderer:
         with pytest.raises(Unavailable, match="failed 3 times"):
             renderer.render_sync(SKETCH)
         renderer.close()
@@ -166,7 +166,7 @@ def waking(hub, space, port):
 
 
 def test_a_sleeping_space_is_waited_for_and_said_so_once(hub, caplog):
-    with waking(hub, *asleep(hub)), EnvironmentRenderer("me/env", workers=4, waits=QUICK) as renderer:
+    with waking(hub, *asleep(hub)), EnvironmentRenderer("me/env", workers=4, waits=UNHURRIED) as renderer:
 
         async def together():
             return await asyncio.gather(*(renderer.render(SKETCH, i) for i in range(6)))
@@ -185,7 +185,7 @@ def test_a_sleeping_space_is_waited_for_and_said_so_once(hub, caplog):
 def test_a_space_that_will_not_come_is_not_waited_for(hub, stage, sentence):
     asleep(hub, stage=stage)
     with (
-        EnvironmentRenderer("me/env", waits=QUICK) as renderer,
+        EnvironmentRenderer("me/env", waits=UNHURRIED) as renderer,
         pytest.raises(PaintError, match=sentence) as raised,
     ):
         renderer.render_sync(SKETCH)
@@ -195,7 +195,7 @@ def test_a_space_that_will_not_come_is_not_waited_for(hub, stage, sentence):
 
 def test_a_space_that_wakes_for_ever_is_given_up(hub):
     asleep(hub, stage="BUILDING")
-    waits = Waits(answer=0.5, wake=0.5, pause=0.05, attempts=2)
+    waits = Waits(answer=60.0, wake=0.5, pause=0.05, attempts=2)
     with EnvironmentRenderer("me/env", waits=waits) as renderer, pytest.raises(Unavailable, match="failed 2 times"):
         renderer.render_sync(SKETCH)
 
@@ -214,7 +214,7 @@ def test_a_token_goes_to_private_spaces_only(hub, private):
     with listening(greet, port):
 
         async def once():
-            environment = Environment("me/env", waits=QUICK)
+            environment = Environment("me/env", waits=UNHURRIED)
             await environment.reset({})
             await environment.close()
 
@@ -224,7 +224,7 @@ def test_a_token_goes_to_private_spaces_only(hub, private):
 
 def test_no_such_space(hub):
     sentence = r"^There is no Space me/none, or not for your token\.$"
-    with EnvironmentRenderer("me/none", waits=QUICK) as renderer, pytest.raises(PaintError, match=sentence):
+    with EnvironmentRenderer("me/none", waits=UNHURRIED) as renderer, pytest.raises(PaintError, match=sentence):
         renderer.render_sync(SKETCH)
 
 
@@ -270,7 +270,7 @@ def test_a_painting_through_our_own_environment_is_the_painting(paint, tmp_path,
 
 
 def test_the_command_says_that_a_space_wakes(paint, hub, tmp_path, monkeypatch):
-    monkeypatch.setattr("paintcli.backends.hub.renderer.RENDERING", QUICK)
+    monkeypatch.setattr("paintcli.backends.hub.renderer.RENDERING", UNHURRIED)
     (tmp_path / "rose.js").write_text(SKETCH)
     with waking(hub, *asleep(hub)):
         done = paint("render", tmp_path / "rose.js", "--renderer", "hub:me/env", "-o", tmp_path / "rose.png", "--json")
