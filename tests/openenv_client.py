@@ -10,13 +10,13 @@ import json
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 from openenv.core import GenericEnvClient
 
 
 def say(**told):
-    sys.stdout.write(json.dumps(told) + "\n")  # in one piece: print writes the line end apart, and threads mix them
-    sys.stdout.flush()
+    print(json.dumps(told), flush=True)
 
 
 def client(address):
@@ -31,17 +31,14 @@ def many(address, count, replies):
             opened = env.reset(seed=number, subject=f"flower {number}", references=2, return_image=number % 4 == 0)
             together.wait()
             told = env.step({"response": replies[number]})
-            state = env.state()
-            say(
-                number=number, prompt=opened.observation["prompt"], observation=told.observation, reward=told.reward,
-                done=told.done, state=state,
-            )  # fmt: skip
+            return {
+                "number": number, "prompt": opened.observation["prompt"], "observation": told.observation,
+                "reward": told.reward, "done": told.done, "state": env.state(),
+            }  # fmt: skip
 
-    threads = [threading.Thread(target=session, args=(number,)) for number in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(count) as sessions:
+        for told in sessions.map(session, range(count)):
+            say(**told)  # by one thread: a line with a picture is more than a pipe takes in one piece
 
 
 def one(address, replies):
