@@ -44,10 +44,16 @@ def renderer():
         yield painter
 
 
+def scribe(model):
+    return f"hub:scribes/{model}"
+
+
 def fill(pool, server, models, renderer, count=3, critic=None, photos=(), **options):
-    """Run a generation with these models of the server; returns it and what it told."""
-    specs = {f"hub:{server.address}/v1#{model}": Provider(f"{server.address}/v1#{model}", writing=QUICK)
-             for model in models}  # fmt: skip
+    """Run a generation with these models of the server; returns it and what it told.
+
+    Their names do not hold the server's port: a job's seed follows from them, and what the scribe writes from that.
+    """
+    specs = {scribe(model): Provider(f"{server.address}/v1#{model}", writing=QUICK) for model in models}
     jobs = plan(HIBISCUS, list(specs), count, photos)
     told = []
     eyes = Provider(f"{server.address}/v1#{critic}", writing=QUICK) if critic else None
@@ -161,7 +167,7 @@ def test_each_generator_gets_what_it_deserves_and_costs_only_its_own(tmp_path, r
     with Loopback(Scribe(delay=0.02)) as server:
         models = ("good", "mixed", "wild", "thinker", "denied", "broken")
         run, _ = fill(pool, server, models, renderer, count=4)
-        name = {model: f"hub:{server.address}/v1#{model}" for model in models}
+        name = {model: scribe(model) for model in models}
     tally, dropped = run.tally(), {model: run.dropped.get(name[model], "") for model in models}
     assert tally.painted[name["good"]] == 12 and not tally.refused[name["good"]]  # four flowers, three rounds
     assert dropped["good"] == dropped["mixed"] == ""
