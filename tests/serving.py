@@ -37,7 +37,7 @@ class Running:
 
     def __exit__(self, *_: object) -> None:
         self._server.should_exit = True
-        self._thread.join(30)
+        self._thread.join(120)
         self._socket.close()
 
 
@@ -55,7 +55,7 @@ class Command:
         )
         assert self.process.stdout is not None
         self.address = self.process.stdout.readline().strip()
-        assert self.address.startswith("http://"), f"it did not start: status {self.process.wait(60)}"
+        assert self.address.startswith("http://"), f"it did not start: status {self.process.wait(240)}"
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -65,7 +65,7 @@ class Command:
         """Its exit status, once it has ended."""
         if self.process.poll() is None:
             self.process.send_signal(kind)
-        return self.process.wait(60)
+        return self.process.wait(240)
 
 
 def ask(url: str, body: Any = None, headers: dict[str, str] | None = None) -> tuple[int, Any]:

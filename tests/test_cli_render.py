@@ -124,7 +124,7 @@ def test_standard_input_to_standard_output():
         [sys.executable, "-m", "paintcli", "render", "-", "-o", "-"],
         input=LEAF.encode(),
         capture_output=True,
-        timeout=60,
+        timeout=240,
     )
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.startswith(b"\x89PNG") and ran.stdout.endswith(b"IEND\xaeB`\x82")
@@ -210,7 +210,7 @@ def test_a_full_disk_leaves_nothing_half_written(here):
         "sys.argv = ['paint', 'render', 'leaf.js']\n"
         "from paintcli.cli.main import run; run()\n"
     )
-    ran = subprocess.run([sys.executable, "-c", limited], capture_output=True, text=True, timeout=60)
+    ran = subprocess.run([sys.executable, "-c", limited], capture_output=True, text=True, timeout=240)
     assert ran.returncode == 1 and "leaf.png cannot be written" in ran.stderr, ran
     assert sorted(p.name for p in here.iterdir()) == ["leaf.js"]
 

@@ -142,7 +142,7 @@ def talk(command, hub, answers):
     environment = {**os.environ, **hub.environment(), "TERM": "dumb", "COLUMNS": "200"}
     running = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env=environment)
     os.close(slave)
-    seen, waiting, end = "", list(answers), time.monotonic() + 120
+    seen, waiting, end = "", list(answers), time.monotonic() + 240
     while time.monotonic() < end:
         try:
             seen += os.read(master, 4096).decode(errors="replace")
@@ -151,7 +151,7 @@ def talk(command, hub, answers):
         if waiting and re.search(waiting[0][0], seen):
             os.write(master, waiting.pop(0)[1].encode() + b"\n")
     os.close(master)
-    running.wait(60)
+    running.wait(240)
     assert not waiting, seen
     return seen
 

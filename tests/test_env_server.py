@@ -452,7 +452,7 @@ def test_the_server_is_restarted_and_its_clients_go_on() -> None:
     client.stdin.flush()
     with Command(*command, port=port):
         told += [json.loads(line) for line in client.stdout]
-        assert client.wait(60) == 0
+        assert client.wait(240) == 0
         thread.join(250)
     assert [t["number"] for t in told] == [n for n, _ in ours] == list(range(8))
     assert told[-1]["failures"] > 0
@@ -466,7 +466,7 @@ def kill_tree(process: subprocess.Popen) -> None:
     family = [*psutil.Process(process.pid).children(recursive=True), psutil.Process(process.pid)]
     for one in family:
         one.kill()
-    process.wait(60)
+    process.wait(240)
 
 
 # -- the command ---------------------------------------------------------------------------------------------------

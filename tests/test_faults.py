@@ -86,7 +86,8 @@ def words(process: psutil.Process) -> list[str]:
         return []
 
 
-def soon(condition, seconds: float = 5.0) -> bool:
+def soon(condition, seconds: float = 60.0) -> bool:
+    """Whether `condition` comes to hold; the limit only says that it never will."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         if condition():
@@ -196,7 +197,7 @@ def test_the_browser_dies_with_us_even_when_we_are_killed():
     child.send_signal(signal.SIGKILL)
     child.wait()
     child.stdout.close()
-    assert soon(lambda: not any(p.is_running() and p.status() != psutil.STATUS_ZOMBIE for p in family), 10)
+    assert soon(lambda: not any(p.is_running() and p.status() != psutil.STATUS_ZOMBIE for p in family))
 
 
 def test_an_exit_without_close_leaves_no_browser():
@@ -205,7 +206,7 @@ def test_an_exit_without_close_leaves_no_browser():
         f"r = ChromiumRenderer(1, gl={probe_gl().name!r}); r.render_sync({HONEST!r})\n"
         "print(r._studio._browser.process.pid, r._studio._browser.process.folder, flush=True)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=240)
     pid, folder = done.stdout.split()
     assert done.returncode == 0 and done.stderr == ""
     assert not psutil.pid_exists(int(pid)) and not Path(folder).exists()

@@ -103,7 +103,7 @@ def browse(visit):
     return asyncio.run(go())
 
 
-async def until(page, script: str, seconds: float = 60):
+async def until(page, script: str, seconds: float = 240):
     for _ in range(int(seconds * 10)):
         if value := await page.evaluate(f"() => {script}"):
             return value
@@ -155,7 +155,7 @@ def test_from_disk_by_keyboard_alone(made):
         title = await page.evaluate("() => document.getElementById('one-title').textContent")
         await press("Escape")
         # the wall goes on where the reader stopped, once the dialog has said that it is closed
-        await until(page, f"document.activeElement.getAttribute('aria-label') === {json.dumps(second)}", 5)
+        await until(page, f"document.activeElement.getAttribute('aria-label') === {json.dumps(second)}")
         await press("b")
         both = await page.evaluate("() => document.querySelectorAll('#both[open] img').length")
         return best, alt, code, spans, painted, title, both, passed

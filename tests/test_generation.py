@@ -344,7 +344,7 @@ def killed_and_resumed(tmp_path, kills, count, seed):
                 time.sleep(0.01)
             time.sleep(chance.uniform(0, 0.3))
             os.killpg(process.pid, signal.SIGKILL)
-            assert process.wait(10) == -signal.SIGKILL, "it ended before it was killed"
+            assert process.wait(240) == -signal.SIGKILL, "it ended before it was killed"
             written = lines_whole(broken)
             paid.append((len(server.requests), {(r["by"], seeds[r["job"]] + r["round"]) for r in written}))
         finish(broken, server.address, models, count)

@@ -154,7 +154,7 @@ def waking(hub, space, port):
         time.sleep(0.2)
         with listening(Server(), port):
             space.runtime["stage"] = "RUNNING"
-            done.wait(60)
+            done.wait(280)
 
     thread = threading.Thread(target=wake)
     thread.start()
@@ -242,7 +242,7 @@ def served():
         yield running.stdout.readline().strip()
     finally:
         running.terminate()
-        running.wait(60)
+        running.wait(240)
 
 
 def test_a_painting_through_our_own_environment_is_the_painting(paint, tmp_path, served):

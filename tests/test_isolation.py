@@ -191,4 +191,4 @@ def test_a_page_retires(monkeypatch):
         assert gone
         for pid in gone:
             with suppress(psutil.NoSuchProcess):
-                psutil.Process(pid).wait(10)
+                psutil.Process(pid).wait(240)

@@ -91,5 +91,5 @@ def test_whether_the_hub_answers_is_known_at_once(there: bool, monkeypatch: pyte
         monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", address)
         start = time.monotonic()
         assert not hub_answers()
-        assert time.monotonic() - start < 2
+        assert time.monotonic() - start < 15  # the Hub's own client would go on for half a minute
     hub_answers.cache_clear()

@@ -584,7 +584,7 @@ def test_a_small_terminal_a_resize_and_the_viewer(folder, tmp_path):
         small = terminal.pixels()
         assert (small[:44, :44] != 0).all(), "the painting takes the full height"
         terminal.resize(120, 40)
-        for _ in range(100):
+        for _ in range(1000):
             if (terminal.pixels()[:70, :70] != 0).all():
                 break
             time.sleep(0.1)
@@ -596,7 +596,7 @@ def test_a_small_terminal_a_resize_and_the_viewer(folder, tmp_path):
         terminal.press("f")
         if sys.platform == "linux":
             terminal.wait("Opened in the viewer")
-            for _ in range(100):
+            for _ in range(1000):
                 if (tmp_path / "opened").exists():
                     break
                 time.sleep(0.1)
@@ -696,7 +696,7 @@ def test_the_page_answers_its_person_alone(folder):
             headers = {k: v for k, v in (("Host", host), ("Origin", origin)) if v}
             data = json.dumps(body).encode() if body is not None else None
             try:
-                with urllib.request.urlopen(urllib.request.Request(url, data, headers), timeout=20) as answer:
+                with urllib.request.urlopen(urllib.request.Request(url, data, headers), timeout=120) as answer:
                     return answer.status, answer.read()
             except urllib.error.HTTPError as error:
                 return error.code, error.read()
@@ -748,6 +748,6 @@ def test_a_page_closed_before_its_pictures_came_is_no_news(folder, capfd):
             closed.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # a reset, as by a browser
             closed.close()
         url = server.address + "picture/" + picture
-        assert urllib.request.urlopen(url, timeout=20).status == 200
+        assert urllib.request.urlopen(url, timeout=120).status == 200
         time.sleep(0.5)
     assert capfd.readouterr().err == ""

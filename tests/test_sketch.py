@@ -159,12 +159,12 @@ def test_what_cannot_be_a_sketch_is_one_sentence(data, words):
     ids=lambda text: f"{text[:12]!r}…{len(text)}",
 )
 def test_size_and_nesting_are_borne(text):
-    begun = time.monotonic()
+    begun = time.process_time()
     for name in ("a.js", "reply"):
         sketch = extract(text, name)
         gate.check(sketch, domains.load())
         assert sketch.inventory.code_chars == len(sketch.source)
-    assert time.monotonic() - begun < 30
+    assert time.process_time() - begun < 30
 
 
 def test_what_no_text_file_holds_becomes_what_it_can_hold():

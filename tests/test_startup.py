@@ -23,7 +23,7 @@ def loaded_by(*arguments: str) -> set[str]:
         "try:\n    run()\nexcept SystemExit:\n    pass\n"
         "print(json.dumps(sorted({name.split('.')[0] for name in sys.modules})), file=sys.stderr)\n"
     )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=240)
     assert "Usage" in ran.stdout, ran
     return set(json.loads(ran.stderr.splitlines()[-1]))
 

@@ -187,9 +187,9 @@ def test_score_and_prefer_tell_one_story(judge, pool):
 def test_a_fit_takes_less_than_a_second(pool):
     taste.pool_features(pool)
     rows = np.random.default_rng(0).normal(size=(200, len(taste.FEATURES)))
-    start = time.perf_counter()
+    start = time.process_time()
     taste.Model.fit(rows, ["love", "okay"] * 100)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 def test_it_is_fitted_without_the_reserved_part(pool, judge):

@@ -127,7 +127,7 @@ def test_a_damaged_state_is_passed_over_and_none_left_is_an_error(tmp_path):
 
 def test_a_run_is_not_begun_twice_and_not_resumed_as_another(tmp_path, paint):
     folder = tmp_path / "run"
-    assert start(folder, 2).wait(timeout=120) == 0
+    assert start(folder, 2).wait(timeout=240) == 0
     again = paint("train", "--mix", "control", "-o", folder)
     assert again.code == 2 and "holds a run already" in again.err
     other = paint("train", "--resume", "-o", folder, "--set", "learning_rate=1e-6")
@@ -142,7 +142,7 @@ def test_the_run_folder_says_how_it_was_made(tmp_path):
     import tomllib
 
     folder = tmp_path / "run"
-    assert start(folder, 2).wait(timeout=120) == 0
+    assert start(folder, 2).wait(timeout=240) == 0
     recipe = tomllib.loads((folder / "recipe.toml").read_text())
     assert recipe["mix"] == "control" and recipe["steps"] == 2 and recipe["learning_rate"] == 0.003
     assert recipe["versions"]["trl"] and recipe["run"]["began"]
@@ -159,8 +159,8 @@ def test_asked_to_stop_it_says_how_to_go_on_and_does(tmp_path, asked):
         assert process.poll() is None, process.stderr.read()
         time.sleep(0.01)
     process.send_signal(asked)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=240)
     assert process.returncode == 130 and f"Go on with: paint train --resume -o {folder}" in said
     assert "Traceback" not in said
-    assert start(folder, 6, resume=True).wait(timeout=120) == 0
+    assert start(folder, 6, resume=True).wait(timeout=240) == 0
     assert set(rows(folder)) == {(s, p) for s in range(6) for p in range(8)}

@@ -59,7 +59,7 @@ class Terminal:
         """The screen's words without its pictures, white space squeezed."""
         return " ".join(self.text().replace("▀", " ").split())
 
-    def wait(self, pattern: str, seconds: float = 60) -> str:
+    def wait(self, pattern: str, seconds: float = 240) -> str:
         """Wait until the screen's words match; returns them."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
