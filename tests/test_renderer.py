@@ -73,13 +73,19 @@ def test_the_renderer_says_what_it_is(renderer):
 
 
 @pytest.mark.skipif(not probe_gl().repeatable, reason="equal bytes are promised on llvmpipe only")
-def test_one_seed_one_picture_across_restarts_and_worker_counts():
+@pytest.mark.parametrize(
+    "browsers",
+    [((1, 1), (4, 4), (2, 2)), pytest.param(((1, 3), (2, 6), (4, 8), (1, 3)), marks=pytest.mark.slow)],
+    ids=lambda browsers: f"{sum(renders for _, renders in browsers)} paintings",
+)
+def test_one_seed_one_picture_across_restarts_and_worker_counts(browsers):
+    """`browsers`: (workers, paintings) of each."""
     source = (SKETCHES / "low.js").read_text()
     hashes = []
-    for workers, renders in ((1, 3), (2, 6), (4, 8), (1, 3)):
+    for workers, renders in browsers:
         with ChromiumRenderer(workers) as renderer, ThreadPoolExecutor(renders) as pool:
             hashes += [sha(p) for p in pool.map(lambda _: renderer.render_sync(source, 7), range(renders))]
-    assert len(hashes) == 20 and len(set(hashes)) == 1
+    assert len(hashes) >= 7 and len(set(hashes)) == 1
 
 
 def test_other_seeds_are_other_pictures(renderer):

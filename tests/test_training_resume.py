@@ -72,11 +72,22 @@ def killed_and_resumed(folder, steps, kills, seed):
     assert process.returncode == 0, said
 
 
-def compare(tmp_path, steps, kills, seed):
-    whole, broken = tmp_path / "whole", tmp_path / "broken"
-    process = start(whole, steps)
+def train(folder, steps):
+    """A run that nobody interrupts."""
+    process = start(folder, steps)
     _, said = process.communicate(timeout=240)
     assert process.returncode == 0, said
+    return folder
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """Eight steps; for reading only."""
+    return train(tmp_path_factory.mktemp("runs") / "whole", 8)
+
+
+def compare(whole, broken, kills, seed):
+    steps = done(whole)
     killed_and_resumed(broken, steps, kills, seed)
     assert set(rows(whole)) == {(s, p) for s in range(steps) for p in range(8)}
     assert rows(broken) == rows(whole)
@@ -85,14 +96,14 @@ def compare(tmp_path, steps, kills, seed):
     assert adapters[0] == adapters[1]
 
 
-def test_killed_twice(tmp_path):
-    compare(tmp_path, steps=8, kills=2, seed=1)
+def test_killed_twice(tmp_path, whole):
+    compare(whole, tmp_path / "broken", kills=2, seed=1)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 def test_killed_at_ten_random_moments_of_thirty_steps(tmp_path):
-    compare(tmp_path, steps=30, kills=10, seed=7)
+    compare(train(tmp_path / "whole", 30), tmp_path / "broken", kills=10, seed=7)
 
 
 def make_state(run, step):
@@ -125,12 +136,10 @@ def test_a_damaged_state_is_passed_over_and_none_left_is_an_error(tmp_path):
         state.newest(tmp_path)
 
 
-def test_a_run_is_not_begun_twice_and_not_resumed_as_another(tmp_path, paint):
-    folder = tmp_path / "run"
-    assert start(folder, 2).wait(timeout=240) == 0
-    again = paint("train", "--mix", "control", "-o", folder)
+def test_a_run_is_not_begun_twice_and_not_resumed_as_another(tmp_path, whole, paint):
+    again = paint("train", "--mix", "control", "-o", whole)
     assert again.code == 2 and "holds a run already" in again.err
-    other = paint("train", "--resume", "-o", folder, "--set", "learning_rate=1e-6")
+    other = paint("train", "--resume", "-o", whole, "--set", "learning_rate=1e-6")
     assert other.code == 2
     assert "was made with learning_rate = 0.003, not 1e-06" in other.err
     assert "Traceback" not in other.err
@@ -138,29 +147,27 @@ def test_a_run_is_not_begun_twice_and_not_resumed_as_another(tmp_path, paint):
     assert nothing.code == 2 and "is not a run" in nothing.err
 
 
-def test_the_run_folder_says_how_it_was_made(tmp_path):
+def test_the_run_folder_says_how_it_was_made(whole):
     import tomllib
 
-    folder = tmp_path / "run"
-    assert start(folder, 2).wait(timeout=240) == 0
-    recipe = tomllib.loads((folder / "recipe.toml").read_text())
-    assert recipe["mix"] == "control" and recipe["steps"] == 2 and recipe["learning_rate"] == 0.003
+    recipe = tomllib.loads((whole / "recipe.toml").read_text())
+    assert recipe["mix"] == "control" and recipe["steps"] == 8 and recipe["learning_rate"] == 0.003
     assert recipe["versions"]["trl"] and recipe["run"]["began"]
-    states = sorted(p.name for p in (folder / "state").iterdir())
-    assert states == ["checkpoint-1", "checkpoint-2"]
-    assert json.loads((folder / "unpainted.jsonl").read_text().splitlines()[0])["subject"] == "digits"
+    states = sorted(p.name for p in (whole / "state").iterdir())
+    assert states == ["checkpoint-7", "checkpoint-8"]
+    assert json.loads((whole / "unpainted.jsonl").read_text().splitlines()[0])["subject"] == "digits"
 
 
-@pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM])
-def test_asked_to_stop_it_says_how_to_go_on_and_does(tmp_path, asked):
+def test_asked_to_stop_it_says_how_to_go_on_and_does(tmp_path):
     folder = tmp_path / "run"
-    process = start(folder, 6)
-    while done(folder) < 2:
-        assert process.poll() is None, process.stderr.read()
-        time.sleep(0.01)
-    process.send_signal(asked)
-    _, said = process.communicate(timeout=240)
-    assert process.returncode == 130 and f"Go on with: paint train --resume -o {folder}" in said
-    assert "Traceback" not in said
-    assert start(folder, 6, resume=True).wait(timeout=240) == 0
-    assert set(rows(folder)) == {(s, p) for s in range(6) for p in range(8)}
+    for asked, step in ((signal.SIGINT, 2), (signal.SIGTERM, 4)):
+        process = start(folder, 8, resume=step > 2)
+        while done(folder) < step:
+            assert process.poll() is None, process.stderr.read()
+            time.sleep(0.01)
+        process.send_signal(asked)
+        _, said = process.communicate(timeout=240)
+        assert process.returncode == 130 and f"Go on with: paint train --resume -o {folder}" in said
+        assert "Traceback" not in said
+    assert start(folder, 8, resume=True).wait(timeout=240) == 0
+    assert set(rows(folder)) == {(s, p) for s in range(8) for p in range(8)}
