@@ -38,7 +38,7 @@ LIBRARIES = (
 )
 
 # Our own: page/mask.ts, compiled (install.py).
-MASK = Library("mask", "2", "mask.wasm", "1a88dd15fe8b610498d544462d7a82514714729e221457d9a3eb3bb9ba5b0027")
+MASK = Library("mask", "2", "mask.wasm", "76938038abf2aaf8744771cde1d7dd7b084069362ae4e43bb6ff93b6d4e54427")
 
 BROWSER_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 BROWSER_PLACES = {

@@ -87,7 +87,7 @@ export function begin(wide: i32, high: i32): void {
     width = wide;
     height = high;
     stride = padded(wide) + LANES; // what lies right of the plane turns one sample beyond it
-    const needed = stride * high * SAMPLES;
+    const needed = stride * (high * SAMPLES + 2); // `edge` touches two sample rows more than it crosses
     if (needed > held) turns = take((held = needed));
   }
   left = top = f32.MAX_VALUE;
@@ -112,7 +112,23 @@ function units(x: f32): i32 {
   return reinterpret<i32>(greater(lesser(x, FAR), -FAR) * UNIT + NEAREST) - 0x4b400000;
 }
 
-// One edge, between corners in 1/16 px: each sample row that it crosses turns by one where it does.
+// The sample of a row at which an edge turns, when it crosses that row at `crossing`: the first that is not left of it.
+// From the top, the four sample rows of a pixel lie 6, 14, 2 and 10 sixteenths from its left.
+// @ts-ignore: a decorator of this compiler
+@inline
+function turning(row: i32, crossing: i64): i32 {
+  const offset: i64 = (0xa2e6 >> ((row & 3) << 2)) & 15;
+  return max(min(<i32>((crossing + (((16 - offset) << SHIFT) - 1)) >> (SHIFT + 4)), width), 0);
+}
+
+// @ts-ignore: a decorator of this compiler
+@inline
+function turn(at: usize, by: i32): void {
+  store<i8>(at, load<i8>(at) + by);
+}
+
+// One edge, between corners in 1/16 px: each sample row that it crosses turns by one where it does. Four in five cross
+// at most three rows, and how many is what no processor can guess: those turn three rows, some by nothing.
 function edge(ax: i32, ay: i32, bx: i32, by: i32): void {
   const down = by > ay;
   const x = down ? ax : bx;
@@ -121,21 +137,22 @@ function edge(ax: i32, ay: i32, bx: i32, by: i32): void {
   const dy = down ? by - ay : ay - by;
   // Sample rows lie at 2, 6, 10, … 1/16 px: those from the upper end on, up to but without the lower.
   let row = max((y + 1) >> 2, 0);
-  const after = min((y + dy + 1) >> 2, height * SAMPLES);
-  if (row >= after) return;
-  const turn: i32 = down ? 1 : -1;
-  const slope = dx ? <i64>floor((<f64>dx * <f64>(1 << SHIFT)) / <f64>dy) : 0; // down: a sample on an edge is right of it
+  const rows = min((y + dy + 1) >> 2, height * SAMPLES) - row;
+  if (rows <= 0) return;
+  const one: i32 = down ? 1 : -1;
+  const slope = <i64>floor((<f64>dx * <f64>(1 << SHIFT)) / <f64>dy); // down: a sample on an edge is right of it
   let crossing = (<i64>x << SHIFT) + <i64>(4 * row + 2 - y) * slope;
   const step = 4 * slope;
   let line = turns + row * stride;
-  const last = width;
+  if (rows <= 3) {
+    turn(line + turning(row, crossing), one);
+    turn(line + stride + turning(row + 1, crossing + step), one & (1 - rows) >> 31);
+    turn(line + 2 * stride + turning(row + 2, crossing + 2 * step), one & (2 - rows) >> 31);
+    return;
+  }
+  const after = row + rows;
   do {
-    // From the top, the four sample rows of a pixel lie 6, 14, 2 and 10 sixteenths from its left. The first sample that
-    // is not left of the crossing is the first inside.
-    const offset: i64 = (0xa2e6 >> ((row & 3) << 2)) & 15;
-    const cell = <i32>((crossing + (((16 - offset) << SHIFT) - 1)) >> (SHIFT + 4));
-    const at = line + max(min(cell, last), 0);
-    store<i8>(at, load<i8>(at) + turn);
+    turn(line + turning(row, crossing), one);
     crossing += step;
     line += stride;
   } while (++row < after);
@@ -414,19 +431,28 @@ function quarter(samples: v128, keep: v128, gain: v128): v128 {
   return i32x4.shr_u(i32x4.add(i32x4.mul(samples, keep), gain), 22);
 }
 
+// Sixteen samples under a layer that is not the same for all of them.
 // @ts-ignore: a decorator of this compiler
 @inline
-function laid(samples: v128, keep: v128, gain: v128): v128 {
+function shared(
+  samples: v128, k0: v128, k1: v128, k2: v128, k3: v128, g0: v128, g1: v128, g2: v128, g3: v128,
+): v128 {
   const low = i16x8.extend_low_i8x16_u(samples);
   const high = i16x8.extend_high_i8x16_u(samples);
   return i8x16.narrow_i16x8_u(
     i16x8.narrow_i32x4_s(
-      quarter(i32x4.extend_low_i16x8_u(low), keep, gain), quarter(i32x4.extend_high_i16x8_u(low), keep, gain),
+      quarter(i32x4.extend_low_i16x8_u(low), k0, g0), quarter(i32x4.extend_high_i16x8_u(low), k1, g1),
     ),
     i16x8.narrow_i32x4_s(
-      quarter(i32x4.extend_low_i16x8_u(high), keep, gain), quarter(i32x4.extend_high_i16x8_u(high), keep, gain),
+      quarter(i32x4.extend_low_i16x8_u(high), k2, g2), quarter(i32x4.extend_high_i16x8_u(high), k3, g3),
     ),
   );
+}
+
+// @ts-ignore: a decorator of this compiler
+@inline
+function laid(samples: v128, keep: v128, gain: v128): v128 {
+  return shared(samples, keep, keep, keep, keep, gain, gain, gain, gain);
 }
 
 // Running sums of sixteen turns.
@@ -532,6 +558,13 @@ function layShares(plane: usize, alpha: f64, out: bool, from: i32, to: i32, firs
       // 4 less one for each sample outside; then 0, 64, 128, 191 or 255
       const count = i8x16.add(i8x16.add(i8x16.splat(4), i8x16.add(n0, n1)), i8x16.add(n2, n3));
       if (!v128.any_true(count)) continue;
+      const at = samples + x;
+      const before0 = v128.load(at);
+      const before1 = v128.load(at + across);
+      const before2 = v128.load(at + 2 * across);
+      const before3 = v128.load(at + 3 * across);
+      // a third of what erases falls where nothing is
+      if (out && !v128.any_true(v128.or(v128.or(before0, before1), v128.or(before2, before3)))) continue;
       const shares = i8x16.add(i8x16.shl(count, 6), i8x16.gt_s(count, i8x16.splat(2)));
       const low = i16x8.extend_low_i8x16_u(shares);
       const high = i16x8.extend_high_i8x16_u(shares);
@@ -547,23 +580,10 @@ function layShares(plane: usize, alpha: f64, out: bool, from: i32, to: i32, firs
       const k1 = i32x4.sub(whole, a1);
       const k2 = i32x4.sub(whole, a2);
       const k3 = i32x4.sub(whole, a3);
-      for (let s = 0; s < SAMPLES; s++) {
-        const at = samples + s * across + x;
-        const before = v128.load(at);
-        const lower = i16x8.extend_low_i8x16_u(before);
-        const upper = i16x8.extend_high_i8x16_u(before);
-        v128.store(
-          at,
-          i8x16.narrow_i16x8_u(
-            i16x8.narrow_i32x4_s(
-              quarter(i32x4.extend_low_i16x8_u(lower), k0, g0), quarter(i32x4.extend_high_i16x8_u(lower), k1, g1),
-            ),
-            i16x8.narrow_i32x4_s(
-              quarter(i32x4.extend_low_i16x8_u(upper), k2, g2), quarter(i32x4.extend_high_i16x8_u(upper), k3, g3),
-            ),
-          ),
-        );
-      }
+      v128.store(at, shared(before0, k0, k1, k2, k3, g0, g1, g2, g3));
+      v128.store(at + across, shared(before1, k0, k1, k2, k3, g0, g1, g2, g3));
+      v128.store(at + 2 * across, shared(before2, k0, k1, k2, k3, g0, g1, g2, g3));
+      v128.store(at + 3 * across, shared(before3, k0, k1, k2, k3, g0, g1, g2, g3));
     }
   }
 }
