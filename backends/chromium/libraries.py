@@ -38,7 +38,7 @@ LIBRARIES = (
 )
 
 # Our own: page/mask.ts, compiled (install.py).
-MASK = Library("mask", "2", "mask.wasm", "76938038abf2aaf8744771cde1d7dd7b084069362ae4e43bb6ff93b6d4e54427")
+MASK = Library("mask", "2", "mask.wasm", "32d2c9f26dfe5ef83381ff0638b9c4743c0f3f73e25801d1d72ce6d454b4b9e6")
 
 BROWSER_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 BROWSER_PLACES = {

@@ -87,7 +87,7 @@ export function begin(wide: i32, high: i32): void {
     width = wide;
     height = high;
     stride = padded(wide) + LANES; // what lies right of the plane turns one sample beyond it
-    const needed = stride * (high * SAMPLES + 2); // `edge` touches two sample rows more than it crosses
+    const needed = stride * high * SAMPLES;
     if (needed > held) turns = take((held = needed));
   }
   left = top = f32.MAX_VALUE;
@@ -112,23 +112,7 @@ function units(x: f32): i32 {
   return reinterpret<i32>(greater(lesser(x, FAR), -FAR) * UNIT + NEAREST) - 0x4b400000;
 }
 
-// The sample of a row at which an edge turns, when it crosses that row at `crossing`: the first that is not left of it.
-// From the top, the four sample rows of a pixel lie 6, 14, 2 and 10 sixteenths from its left.
-// @ts-ignore: a decorator of this compiler
-@inline
-function turning(row: i32, crossing: i64): i32 {
-  const offset: i64 = (0xa2e6 >> ((row & 3) << 2)) & 15;
-  return max(min(<i32>((crossing + (((16 - offset) << SHIFT) - 1)) >> (SHIFT + 4)), width), 0);
-}
-
-// @ts-ignore: a decorator of this compiler
-@inline
-function turn(at: usize, by: i32): void {
-  store<i8>(at, load<i8>(at) + by);
-}
-
-// One edge, between corners in 1/16 px: each sample row that it crosses turns by one where it does. Four in five cross
-// at most three rows, and how many is what no processor can guess: those turn three rows, some by nothing.
+// One edge, between corners in 1/16 px: each sample row that it crosses turns by one where it does.
 function edge(ax: i32, ay: i32, bx: i32, by: i32): void {
   const down = by > ay;
   const x = down ? ax : bx;
@@ -137,22 +121,20 @@ function edge(ax: i32, ay: i32, bx: i32, by: i32): void {
   const dy = down ? by - ay : ay - by;
   // Sample rows lie at 2, 6, 10, … 1/16 px: those from the upper end on, up to but without the lower.
   let row = max((y + 1) >> 2, 0);
-  const rows = min((y + dy + 1) >> 2, height * SAMPLES) - row;
-  if (rows <= 0) return;
-  const one: i32 = down ? 1 : -1;
+  const after = min((y + dy + 1) >> 2, height * SAMPLES);
+  if (row >= after) return;
+  const turn: i32 = down ? 1 : -1;
   const slope = <i64>floor((<f64>dx * <f64>(1 << SHIFT)) / <f64>dy); // down: a sample on an edge is right of it
   let crossing = (<i64>x << SHIFT) + <i64>(4 * row + 2 - y) * slope;
   const step = 4 * slope;
   let line = turns + row * stride;
-  if (rows <= 3) {
-    turn(line + turning(row, crossing), one);
-    turn(line + stride + turning(row + 1, crossing + step), one & (1 - rows) >> 31);
-    turn(line + 2 * stride + turning(row + 2, crossing + 2 * step), one & (2 - rows) >> 31);
-    return;
-  }
-  const after = row + rows;
   do {
-    turn(line + turning(row, crossing), one);
+    // From the top, the four sample rows of a pixel lie 6, 14, 2 and 10 sixteenths from its left. The first sample that
+    // is not left of the crossing is the first inside.
+    const offset: i64 = (0xa2e6 >> ((row & 3) << 2)) & 15;
+    const cell = <i32>((crossing + (((16 - offset) << SHIFT) - 1)) >> (SHIFT + 4));
+    const at = line + max(min(cell, width), 0);
+    store<i8>(at, load<i8>(at) + turn);
     crossing += step;
     line += stride;
   } while (++row < after);
@@ -513,6 +495,14 @@ function laySamples(plane: usize, alpha: f64, out: bool, from: i32, to: i32, fir
     winding = 0;
     for (let x = from; x < to; x += LANES) {
       const turned = v128.load(line + x);
+      if (winding === 0 && x + 3 * LANES < to) {
+        // most of a stroke's bounds is empty: four steps at once
+        const more = v128.or(v128.load(line + x, 16), v128.or(v128.load(line + x, 32), v128.load(line + x, 48)));
+        if (!v128.any_true(v128.or(turned, more))) {
+          x += 3 * LANES;
+          continue;
+        }
+      }
       if (v128.any_true(turned)) {
         const inside = windings(line + x);
         if (x < across) {
