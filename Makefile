@@ -26,7 +26,7 @@ demo: setup
 	$(BIN)/paint demo -o build/demo
 
 test: setup
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n auto --dist loadfile
 
 slow: setup
 	$(BIN)/python -m pytest -q -m slow
