@@ -379,6 +379,7 @@ def test_interrupted_it_waits_for_what_was_asked(tmp_path):
     with Loopback(scribe) as server:
         process = start(tmp_path, server.address, ["good"], 3)
         while not server.requests:
+            assert process.poll() is None, "it ended before it was interrupted"
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         assert process.wait(120) == 130
