@@ -231,3 +231,32 @@ def test_what_the_masks_do_not_serve_is_painted_by_the_browsers_own_raster_and_s
 def test_the_pinned_file_is_what_its_source_compiles_to(tmp_path):
     compile_mask(Path(shutil.which("node")), library_folders()[1], tmp_path / "mask.wasm")
     assert hashlib.sha256((tmp_path / "mask.wasm").read_bytes()).hexdigest() == MASK.sha256
+
+
+@pytest.mark.parametrize("background", ["background(250);", "background(250, 60, 20, 90);", ""])
+def test_blending_only_where_there_is_a_mask_changes_no_pixel(monkeypatch, request, background):
+    """Also where the canvas lets light through: there a pixel without mask is not left as it is, and all is blended."""
+    sketch = f"""function setup() {{ createCanvas(200, 200, WEBGL); noLoop(); }}
+    function draw() {{
+      {background}
+      brush.noStroke();
+      brush.fillBleed(0.2);
+      brush.fill("#c33", 200);
+      brush.circle(-20, 0, 60);
+      brush.fill("#36c", 120);
+      brush.beginShape(0.2);
+      for (const [x, y] of [[-90, -80], [95, 20], [20, 90]]) brush.vertex(x, y);
+      brush.endShape(CLOSE);
+    }}"""
+    with ChromiumRenderer(workers=1) as renderer:
+        banded = renderer.render_sync(sketch)
+    harness = renderer_module._harness
+    assert "opaque = clearing === 1" in harness(True, "wasm")
+    monkeypatch.setattr(
+        renderer_module, "_harness", lambda *of: harness(*of).replace("opaque = clearing === 1", "opaque = false")
+    )
+    renderer_module._preload.cache_clear()
+    request.addfinalizer(renderer_module._preload.cache_clear)
+    with ChromiumRenderer(workers=1) as renderer:
+        whole = renderer.render_sync(sketch)
+    assert banded.js_errors == () and banded.png == whole.png
