@@ -20,7 +20,9 @@ SETUP = "function setup() { createCanvas(600, 600, WEBGL); noLoop(); }\n"
 HONEST = (
     SETUP + "function draw() { background(250); brush.noStroke(); brush.fill('#c33', 200); brush.circle(0, 0, 150); }"
 )
-DEADLINE = 5
+DEADLINE = 30
+SHORT = 2
+"""Seconds for sketches that take as many as they get."""
 
 
 def drawing(body: str) -> str:
@@ -108,9 +110,11 @@ def honest(renderer: ChromiumRenderer) -> None:
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_the_sketch_is_blamed_and_the_next_one_paints(renderer, name):
+def test_the_sketch_is_blamed_and_the_next_one_paints(renderer, monkeypatch, name):
     source, faults = FAULTS[name]
-    painting = renderer.render_sync(source)
+    with monkeypatch.context() as impatient:
+        impatient.setattr(renderer, "deadline", SHORT)
+        painting = renderer.render_sync(source)
     assert painting.fault in faults and painting.png is None and painting.fault_detail
     honest(renderer)
 
@@ -124,7 +128,8 @@ def test_odd_behaviour_is_noted_and_gains_nothing(renderer, name):
     honest(renderer)
 
 
-def test_a_neighbour_of_a_bomb_is_painted(renderer):
+def test_a_neighbour_of_a_bomb_is_painted(renderer, monkeypatch):
+    monkeypatch.setattr(renderer, "deadline", 5)  # for the neighbours too
     bombs = [FAULTS[name][0] for name in ("heap bomb", "typed array bomb", "endless loop")]
     with ThreadPoolExecutor(6) as pool:
         bombed = [pool.submit(renderer.render_sync, bomb) for bomb in bombs]
