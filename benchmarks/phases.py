@@ -28,8 +28,8 @@ from paintcli.backends.chromium import ChromiumRenderer
 from paintcli.backends.chromium.browser import Page
 
 PAGE = ("parse", "set-up", "polygons", "masks", "blend", "read", "encode")
-WAITING = ("read", "encode")
-"""What waits for the graphics process, asleep, while the profile's clock runs on."""
+WAITING = ("toDataURL", "readPixels", "getShaderParameter", "getProgramParameter", "getActiveUniform", "getContext")
+"""Calls that wait for the graphics process, asleep, while the profile's clock runs on."""
 
 ENTRIES = {
     "createCanvas": "set-up",
@@ -40,8 +40,11 @@ ENTRIES = {
     "uploadOf": "masks",
     "window.paint.p5": "parse",
 }
-MASK_CALLERS = ("layer", "erase", "getShaderMask")
-"""p5.brush's functions that draw on a mask or take it from there; whatever they call outside p5.brush is rasteriser."""
+MASK_DRAWS = (("layer", "fill"), ("layer", "stroke"), ("erase", "fill"))
+"""Functions of p5.brush and, called by them, of mask.js."""
+
+MASK_CALLS = ("beginPath", "moveTo", "lineTo", "arc", "closePath", "drawImage", "clearRect", "alphaOf")
+"""Functions of mask.js that have no namesakes in p5.brush."""
 
 WARMING = 4
 """Paintings before anything is counted: each of the two pages that take turns has painted twice."""
@@ -51,9 +54,12 @@ SETTLED = 1.0
 
 
 def by_phase(profile: dict[str, Any]) -> Counter[str]:
-    """Milliseconds of a page's main thread by phase, from a CPU profile of the debugging protocol."""
+    """Milliseconds of a page's main thread by phase, from a CPU profile of the debugging protocol.
+
+    Those in WAITING are counted apart, as "waiting " and the phase.
+    """
     nodes = {node["id"]: node for node in profile["nodes"]}
-    # p5.brush is a script of its own in each document, known by a function that nobody else has
+    # p5.brush's script is known by a function that nobody else has
     brush = {node["callFrame"]["scriptId"] for node in nodes.values() if node["callFrame"]["functionName"] == "erase"}
     phase: dict[int, str] = {}
 
@@ -63,8 +69,8 @@ def by_phase(profile: dict[str, Any]) -> Counter[str]:
         caller = above["callFrame"]
         if name in ENTRIES:
             inherited = ENTRIES[name]
-        elif inherited in ("polygons", "blend") and caller["functionName"] in MASK_CALLERS and script not in brush:
-            inherited = "blend" if "texSubImage2D" in name else "masks"
+        elif frame["url"].startswith("wasm:") or (caller["functionName"], name) in MASK_DRAWS or name in MASK_CALLS:
+            inherited = "masks"
         elif frame["url"] == "sketch.js" and name != "setup":
             inherited = "polygons"
         elif script in brush and name in ("show", "circle") and inherited == "set-up":
@@ -89,7 +95,8 @@ def by_phase(profile: dict[str, Any]) -> Counter[str]:
             spent[last] += delta
         elif name not in ("(idle)", "(root)"):
             last = phase[sample]
-            spent[last] += delta + compiling
+            spent[f"waiting {last}" if name in WAITING else last] += delta
+            spent[last] += compiling
             compiling = 0
     spent[last] += compiling
     return Counter({name: microseconds / 1000 for name, microseconds in spent.items()})
@@ -174,9 +181,10 @@ def phases(source: str, seed: int, renders: int) -> dict[str, float]:
     profiled, spent = _pass(source, seed, renders, profiled=True)
     # The main thread was asleep for as long as the profile ran on without processor time.
     asleep = max(0.0, sum(spent.values()) - 1000 * profiled["main thread"])
-    waiting = sum(spent[name] for name in WAITING)
-    for name in WAITING:
-        spent[name] *= 1 - min(1.0, asleep / waiting) if waiting else 0
+    waiting = sum(spent[f"waiting {name}"] for name in PAGE)
+    worked = 1 - min(1.0, asleep / waiting) if waiting else 0.0
+    for name in PAGE:
+        spent[name] += worked * spent.pop(f"waiting {name}", 0.0)
     share = plain["main thread"] / sum(spent.values())
     seconds = {name: spent[name] * share for name in PAGE}
     seconds["gl"] = plain["gl"]
