@@ -155,9 +155,9 @@ def test_the_witness_sees_what_is_left_in_its_own_page(renderer, cold, name):
 
 @pytest.mark.skipif(not probe_gl().repeatable, reason="equal bytes are promised on llvmpipe only")
 def test_every_painting_of_a_warm_page_is_the_same():
-    """Ten paintings in each of two processes, the first of them cold."""
+    """Five paintings in each of two processes, the first of them cold."""
     with ChromiumRenderer(workers=1) as renderer:
-        paintings = {seen(renderer.render_sync(DOT)) for _ in range(20)}
+        paintings = {seen(renderer.render_sync(DOT)) for _ in range(10)}
         assert len(paintings) == 1 and len(pages(renderer)) == 2
 
 
