@@ -68,6 +68,7 @@ class Loopback(Serving):
         self.most = 0
         self._under_way = 0
         self._guard = threading.Lock()
+        self._over = threading.Event()  # nobody sleeps on when the test is over
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -100,9 +101,8 @@ class Loopback(Serving):
             do_GET = do_HEAD = do_POST
 
             def send(self, reply: Reply) -> None:
-                time.sleep(reply.delay)
                 self.close_connection = True
-                if reply.status == 0:
+                if outer._over.wait(reply.delay) or reply.status == 0:
                     return
                 body = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
                 self.send_response(reply.status)
@@ -114,7 +114,8 @@ class Loopback(Serving):
                     for byte in body:
                         self.wfile.write(bytes([byte]))
                         self.wfile.flush()
-                        time.sleep(reply.drip)
+                        if outer._over.wait(reply.drip):
+                            return
                 else:
                     self.wfile.write(body[: len(body) // 2] if reply.cut else body)
 
@@ -122,6 +123,10 @@ class Loopback(Serving):
                 pass
 
         super().__init__(Handler)
+
+    def __exit__(self, *error: object) -> None:
+        self._over.set()
+        super().__exit__(*error)
 
 
 def chat(content: str | None, **message: Any) -> dict[str, Any]:
