@@ -25,8 +25,9 @@ $(READY): pyproject.toml setup.py package-lock.json backends/chromium/page/mask.
 demo: setup
 	$(BIN)/paint demo -o build/demo
 
+# a worker takes up to 2 GB with its browser; a file's tests share what they have made, so they stay together
 test: setup
-	$(BIN)/python -m pytest -q -n auto --dist loadfile
+	$(BIN)/python -m pytest -q -n logical --maxprocesses 4 --dist loadfile
 
 slow: setup
 	$(BIN)/python -m pytest -q -m slow
