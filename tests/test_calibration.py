@@ -237,6 +237,7 @@ def test_a_policy_that_wins_nothing_gets_a_rung_of_its_own(paint, tmp_path, wash
 
 
 def test_train_warns_by_a_calibration_on_record(paint, tmp_path, washes_pool):
+    pytest.importorskip("transformers")
     folder = make_pool(tmp_path / "pool", per_tier=5)
     pool = Pool.load(folder)
     arguments = (

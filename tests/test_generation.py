@@ -464,6 +464,8 @@ def test_a_folder_writes_what_it_learned(tmp_path):
 def test_bad_input_is_one_sentence(tmp_path, monkeypatch, paint, arguments, code, sentence):
     if "gguf:/none.gguf" in arguments:
         pytest.importorskip("llama_cpp")
+    if "hf:/none" in arguments:
+        pytest.importorskip("transformers")
     monkeypatch.setenv("HF_HOME", str(tmp_path / "home"))
     monkeypatch.delenv("HF_TOKEN", raising=False)
     monkeypatch.setattr("huggingface_hub.get_token", lambda: None)
