@@ -331,6 +331,6 @@ def print_summary(run: Generation, prices: Prices) -> None:
         if name not in {model_name(spec) for spec in run.team.generators}:
             o.say(f"{name}: {money(spend)}")
     if run.unfinished:
-        o.say(f"{run.unfinished} of {len(run.jobs)} candidates are not finished; the same command goes on.")
+        o.say(f"Not finished: {run.unfinished} of {len(run.jobs)} candidates; the same command goes on.")
     if tally.painted.total():
         after_pool_in(run.pool)
