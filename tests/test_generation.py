@@ -94,7 +94,7 @@ def test_names_and_seeds_follow_from_what_is_asked(tmp_path):
         ("hub:zai-org/GLM-5.2", "GLM-5.2"),
         ("hub:Qwen/Qwen3-Coder-Next:novita", "Qwen3-Coder-Next"),
         ("hub:http://127.0.0.1:8000/v1#some/model", "model"),
-        ("hf:/tmp/gemma-3-270m", "gemma-3-270m"),
+        ("hf:models/gemma-3-270m", "gemma-3-270m"),
         ("gguf:~/models/gemma.Q4.gguf", "gemma.Q4"),
     ],
 )
@@ -388,7 +388,8 @@ def test_interrupted_it_waits_for_what_was_asked(tmp_path):
 
 # -- models of this machine ----------------------------------------------------------------------------------------
 
-GEMMA = Path("/tmp/gemma")
+GEMMA = Path(os.environ.get("PAINT_TEST_GEMMA", "gemma"))
+"""A folder with Gemma 3 270M, as gemma-3-270m/ and as gemma.gguf; its weights are not ours to pass on."""
 
 
 @pytest.mark.slow
