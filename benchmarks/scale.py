@@ -11,8 +11,8 @@ import math
 
 from paintcli.training.pace import JUDGING, SCORING
 
-PAINTING = 0.59
-"""Core seconds of a painting of 14 shapes, by `python -m benchmarks.render`; 0.44 with 7 shapes, 0.85 with 36."""
+PAINTING = 0.66
+"""Core seconds of a painting of 14 shapes, by `python -m benchmarks.render`; 0.45 with 7 shapes, 0.93 with 36."""
 
 GATE = 0.05
 """Core seconds in which the asking process gates a sketch before and after painting and measures it (measured)."""

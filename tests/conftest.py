@@ -1,12 +1,16 @@
 """What several test files share: the command run as a person runs it, without a new interpreter each time."""
 
 import io
+import signal
 import sys
 from dataclasses import dataclass
 
 import pytest
 
 from paintcli.settings import DEFAULTS
+
+# A shell's background job ignores SIGINT, and so would every process that a test starts, to interrupt it later.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @dataclass

@@ -236,7 +236,6 @@ def test_watch_paints_again_on_save(here):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # what runs in the background ignores it
     )
     try:
         assert json.loads(watcher.stdout.readline())["passed"] is True
