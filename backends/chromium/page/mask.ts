@@ -9,7 +9,7 @@
 // - what is read is the mean of the four.
 // Chromium's own CPU raster rounds down and loses a third of the pigment, its half-float raster stays a shade too pale.
 //
-// Everything lies in linear memory, in blocks that `take` hands out zeroed and never takes back: the page dies first.
+// Everything lies in linear memory, in blocks that `take` hands out zeroed and never takes back: the document goes first.
 
 const MITER_LIMIT: f32 = 10; // the 2D canvas's default, which p5.brush leaves alone
 const LANES: i32 = 16; // samples a step of the sweep; rows are padded to it
