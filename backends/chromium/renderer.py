@@ -219,8 +219,8 @@ class _Studio:
             return replace(
                 painting,
                 seconds=loop.time() - start,
-                renderer=self._name(easel.browser.version, raster),
-                versions=self._versions(easel.browser.version, raster),
+                renderer=self._name(easel.browser.version, easel.raster),
+                versions=self._versions(easel.browser.version, easel.raster),
             )
         except Refused as refused:
             warnings.warn(
@@ -239,22 +239,22 @@ class _Studio:
             else:
                 self._background(easel.page.close())
 
-    def _name(self, version: str, raster: str = "") -> str:
-        return f"chromium {version.split('.')[0]} {self._owner.gl} {RASTERS[raster or self._owner.raster]}"
+    def _name(self, version: str, raster: str) -> str:
+        return f"chromium {version.split('.')[0]} {self._owner.gl} {RASTERS[raster]}"
 
-    def _versions(self, version: str, raster: str = "") -> dict[str, str]:
+    def _versions(self, version: str, raster: str) -> dict[str, str]:
         libraries = {library.name: library.version for library in LIBRARIES}
-        return {"chromium": version, **libraries, "gl": self._owner.gl, "raster": RASTERS[raster or self._owner.raster]}
+        return {"chromium": version, **libraries, "gl": self._owner.gl, "raster": RASTERS[raster]}
 
     def _failed(self, seed: int, detail: str) -> Painting:
         version = self._browser.version if self._browser else ""
         return Painting(
             None,
             seed=seed,
-            renderer=self._name(version),
+            renderer=self._name(version, self._owner.raster),
             fault="render_failed",
             fault_detail=detail,
-            versions=self._versions(version),
+            versions=self._versions(version, self._owner.raster),
         )
 
     # -- pages and browsers ------------------------------------------------------------------------------------------
